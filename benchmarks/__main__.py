@@ -3,10 +3,10 @@
 Of the first paper (lineage): fig11, fig12, fig13, and bars; fewest has the bars of the search for the fewest
 faults, passing those of restarts, partitions and their like, and grids that of a hundred settings.  Of the second
 (DEMi): minimization prints Tables 1 to 4 with the published numbers in brackets, draws Figure 2, and has bars of
-its own; luck minimizes ten recordings of each bug, and has bars; simulation has the bars of speed, memory,
-workers and replays; injection has those of faults that are injected into code.  bloom has the bars of the Bloom
-runtime.  Of the thesis: boomfs is section 2.4, with Table 2.4 and Figures 2.2 and 2.3, and has bars; blazes is the
-evaluation of section 4.7, with Figures 4.9 to 4.11, and has bars.
+its own; luck minimizes ten recordings of each bug, and has bars; simulation has the bars of speed, memory, workers
+and replays; injection has those of faults that are injected into code, asyncio those of unmodified asyncio
+programs.  bloom has the bars of the Bloom runtime.  Of the thesis: boomfs is section 2.4, with Table 2.4 and
+Figures 2.2 and 2.3, and has bars; blazes is the evaluation of section 4.7, with Figures 4.9 to 4.11, and has bars.
 histories has the bars of linearizability and serializability, plugin that of what the pytest plugin costs where it
 is not used, scale those of two workers of a Dask cluster, and a model of a thousand.
 """
@@ -19,6 +19,7 @@ from collections.abc import Sequence
 from importlib.util import find_spec
 
 from benchmarks import (
+    asyncio_bars,
     bars,
     blazes_bars,
     blazes_evaluation,
@@ -101,6 +102,8 @@ def _measure(wanted: tuple[str, ...], effort: Effort) -> int:
         met &= _judge("simulation-bars", simulation_bars.of_simulation(effort), effort)
     if "injection" in wanted:
         met &= _judge("injection-bars", injection_bars.of_injection(effort), effort)
+    if "asyncio" in wanted:
+        met &= _judge("asyncio-bars", asyncio_bars.of_asyncio(effort), effort)
     if "plugin" in wanted:
         met &= _judge("plugin-bars", list(plugin.measure(effort)), effort)
     if "bloom" in wanted:

@@ -8,7 +8,7 @@ import clew
 import clew.aio
 
 
-@clew.aio.test(losses=0, crashes=0, decoder=name_datagram)
+@clew.aio.test(by="fuzz", runs=1, decoder=name_datagram)
 async def test_a_value_is_stored_where_nothing_is_lost(world: clew.aio.World) -> None:
     start_nodes(world)
     server = await join(FIRST)

@@ -8,7 +8,7 @@ import clew
 import clew.aio
 
 
-@clew.aio.test(losses=0, crashes=0)
+@clew.aio.test(by="fuzz", runs=1)
 async def test_all_is_heard_where_nothing_is_lost(world: clew.aio.World) -> None:
     await listen(world, again=False, numbers=False)
 

@@ -15,8 +15,9 @@ world.
 from __future__ import annotations
 
 from clew.aio.fences import FencedError
+from clew.aio.network.decoding import length_prefixed
 from clew.aio.scenarios.testing import test
 from clew.aio.scenarios.world import World
 from clew.aio.settings import Settings, scenario
 
-__all__ = ["FencedError", "Settings", "World", "scenario", "test"]
+__all__ = ["FencedError", "Settings", "World", "length_prefixed", "scenario", "test"]

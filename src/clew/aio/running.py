@@ -32,6 +32,9 @@ class RunningLife(Protocol):
     #: What the scenario wants to be shown of this host, by name.
     exposed: dict[str, Callable[[], Any]]
 
+    #: What is called when its program ends by itself, the latest first.
+    at_exit: list[Callable[[], Any]]
+
     def count(self) -> int:
         """Return a number that nothing else in this execution has."""
 

@@ -65,11 +65,14 @@ class World:
         self.clock = [0]
         self.seen: list[Any] = []
         self.names: dict[str, Any] = {"limit": 1}
+        # Nobody sees that an attribute of a class is not what it was, but whoever looks.
+        self.settings: Any = type("Settings", (), {"limit": 1})
 
     def turn(self, number: int) -> None:
         self.clock[0] = number
         self.seen.append(number % 3)
         self.names["limit"] = number % 4
+        setattr(self.settings, "limit", number % 5)  # noqa: B010  # an assignment would be found in the code
 
 
 def draw_module(number: int, steps: int = STEPS) -> Drawn:
@@ -239,6 +242,10 @@ class _WideDrawing(Drawing):
                 ".flat_map(lambda r: [(r.x, v) for v in WORLD.seen])",
                 '.map(lambda r: (r.y, WORLD.names["limit"]) if r.x != WORLD.names["limit"] else None)',
                 ".filter(lambda r: r.x in WORLD.seen)",
+                ".map(lambda r: (r.x, max(r.y, SETTINGS.limit)))",
+                ".map(lambda r: (r.x, max(r.y, SETTINGS.limit)))",
+                ".filter(lambda r: abs(r.y) >= SETTINGS.limit)",
+                ".filter(lambda r: abs(r.y) >= SETTINGS.limit)",
             ]
         )
         return self.rows(level, depth - 1) + function

@@ -31,7 +31,7 @@ PORTIONS = first_of(range(200), 2)
 def make(drawn: Drawn, world: World) -> Any:
     """Return a new node of a program."""
     space: dict[str, Any] = {name: getattr(bloom, name) for name in bloom.__all__}
-    space |= {"Node": Node, "__name__": __name__, "WORLD": world}
+    space |= {"Node": Node, "__name__": __name__, "WORLD": world, "SETTINGS": world.settings}
     space |= {name: getattr(drawn_programs, name) for name in ("largest", "collect", "give_up")}
 
     def above(memo: dict[Any, Any], row: Any) -> dict[Any, Any]:
@@ -137,9 +137,10 @@ def modules_in(portion: int, steps: int = STEPS) -> Iterator[Drawn]:
 
 @pytest.mark.parametrize("portion", PORTIONS)
 def test_modules_agree_with_a_naive_node(portion: int) -> None:
-    compared = sum(map(compare, modules_in(portion)))
+    comparable = [drawn for drawn in modules_in(portion) if comparable_names(drawn)]
+    assert len(comparable) > 0.7 * PORTION
     # Only a few programs end in a conflict within a recursion.
-    assert compared > 0.8 * PORTION * STEPS
+    assert sum(map(compare, comparable)) > 0.8 * len(comparable) * STEPS
 
 
 @pytest.mark.parametrize("portion", PORTIONS)

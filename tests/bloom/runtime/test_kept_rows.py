@@ -119,9 +119,10 @@ def _one_spelling(said: str) -> str:
 
 @pytest.mark.parametrize("portion", PORTIONS)
 def test_nodes_agree_with_a_naive_one(portion: int) -> None:
-    compared = sum(map(compare_with_naive_node, drawn_in(portion)))
+    comparable = [drawn for drawn in drawn_in(portion) if comparable_names(drawn)]
+    assert len(comparable) > 0.7 * PORTION
     # Only a few programs end in a conflict within a recursion.
-    assert compared > 0.8 * PORTION * STEPS
+    assert sum(map(compare_with_naive_node, comparable)) > 0.8 * len(comparable) * STEPS
 
 
 @pytest.mark.parametrize("portion", PORTIONS)

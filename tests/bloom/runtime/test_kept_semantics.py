@@ -269,19 +269,43 @@ class Threshold:
     least = 1
 
 
+LEAST = 1
+
+
+def least_of_all(value: int) -> int:
+    return max(value, LEAST)
+
+
 class Changed(Base):
+    stored = table("x", "y")
+    seen = lset()
+
     @bloom
     def rules(self) -> None:
         self.out <= self.a(lambda r: (r.k, max(r.v, Threshold.least)))
+        self.out <= self.b(lambda r: (r.k, least_of_all(r.v)))
+        self.stored <= self.out.argmax(["x"], "y")
+        self.seen <= self.out.project("y")
 
 
-def test_a_row_that_a_function_would_no_longer_give_is_taken_back(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_what_a_function_uses_may_be_changed_from_elsewhere(monkeypatch: pytest.MonkeyPatch) -> None:
     node = Changed()
     assert changed(node, [(1, 0), (2, 0)]) == [(1, 1), (2, 1)]
     monkeypatch.setattr(Threshold, "least", 5)
-    assert changed(node) == [(1, 1), (2, 1)]
+    assert changed(node) == [(1, 5), (2, 5)]
+    assert list(node.stored) == [(1, 1), (1, 5), (2, 1), (2, 5)]
+    assert node.seen.value.elements() == ((1,), (5,))
     assert changed(node, remove=[(1, 0)]) == [(2, 5)]
     assert changed(node, remove=[(2, 0)]) == []
+    assert changed(node, [(3, 0)], into="b") == [(3, 1)]
+    monkeypatch.setitem(globals(), "LEAST", 7)
+    node.out.insert((9, 9))
+    assert changed(node) == [(3, 7), (9, 9)]
+    assert changed(node) == [(3, 7)]
+    monkeypatch.delattr(Threshold, "least")
+    node.a.insert((4, 0))
+    assert [r.message.partition(":")[0] for r in node.tick().refused] == ["a function raised AttributeError"]
+    assert changed(node, remove=[(4, 0)]) == [(3, 7)]
 
 
 class Raises(Base):

@@ -6,9 +6,11 @@ With ``--thorough`` also with several partitions, and with several NameNodes.
 from __future__ import annotations
 
 import pickle
+import threading
 from collections.abc import Iterator
 from pathlib import Path
 from random import Random
+from shutil import SameFileError
 from typing import Any
 from uuid import uuid4
 
@@ -170,6 +172,10 @@ def test_moving(place: tuple[Any, str]) -> None:
     fs.pipe_file(f"{folder}/other", b"other")
     fs.mv(f"{folder}/other", f"{folder}/z/b/y")
     assert fs.cat_file(f"{folder}/z/b/y") == b"other"
+    fs.makedirs(f"{folder}/p/z")
+    with pytest.raises(OSError, match="exists"):
+        fs.mv(f"{folder}/z", f"{folder}/p", recursive=True)
+    assert fs.find(folder) == [f"{folder}/z/b/y"]
 
 
 def test_copying(place: tuple[Any, str]) -> None:
@@ -179,6 +185,14 @@ def test_copying(place: tuple[Any, str]) -> None:
     assert fs.cat_file(f"{folder}/y") == CONTENT
     fs.rm(f"{folder}/x")
     assert fs.cat_file(f"{folder}/y") == CONTENT
+
+
+def test_a_file_is_not_copied_to_itself(place: tuple[Any, str]) -> None:
+    fs, folder = place
+    fs.pipe_file(f"{folder}/x", CONTENT)
+    with pytest.raises(SameFileError):
+        fs.cp_file(f"{folder}/x", f"{folder}/x")
+    assert fs.cat_file(f"{folder}/x") == CONTENT
 
 
 def test_putting_and_getting(place: tuple[Any, str], tmp_path: Path) -> None:
@@ -269,3 +283,53 @@ def test_a_reader_keeps_the_file_that_it_opened(shared: BoomFileSystem, folder: 
             more.write(b"more")
         assert file.read() == CONTENT
     assert shared.size(f"{folder}/x") == len(CONTENT) + 4
+
+
+def test_what_was_seen_of_a_file_stays_while_many_append(
+    cluster: LocalCluster, shared: BoomFileSystem, folder: str
+) -> None:
+    """Nobody waits for others, nothing is lost, and no line comes before one that was there."""
+    path = f"{folder}/log"
+    seen: list[bytes] = [b""]
+    failures: list[BaseException] = []
+
+    def append(name: str) -> None:
+        own = BoomFileSystem(cluster.namenodes, skip_instance_cache=True)
+        try:
+            for k in range(5):
+                # The file is made by whoever comes first.
+                with own.open(path, "ab") as file:
+                    file.write(f"{name}{k}\n".encode())
+                seen.append(own.cat_file(path))
+        except BaseException as error:
+            failures.append(error)
+        finally:
+            own.close()
+
+    writers = [threading.Thread(target=append, args=(name,)) for name in "abc"]
+    for writer in writers:
+        writer.start()
+    for writer in writers:
+        writer.join()
+    assert failures == []
+    end = shared.cat_file(path)
+    assert sorted(end.split()) == sorted(f"{name}{k}".encode() for name in "abc" for k in range(5))
+    assert all(end.startswith(part) for part in seen)
+
+
+def test_who_writes_a_file_that_was_replaced_fails(shared: BoomFileSystem, folder: str) -> None:
+    old: Any = shared.open(f"{folder}/x", "wb")
+    old.write(CONTENT[:300_000])
+    with shared.open(f"{folder}/x", "wb") as new:
+        new.write(b"new")
+        old.write(b"never")
+    with pytest.raises(OSError, match="Stale file handle"):
+        old.close()
+    old.closed = True
+    assert shared.cat_file(f"{folder}/x") == b"new"
+
+
+@pytest.mark.parametrize("address", ["nowhere", "127.0.0.1", "127.0.0.1:", "127.0.0.1:99999", ":7000"])
+def test_what_is_no_address_is_refused_at_once(address: str) -> None:
+    with pytest.raises(ValueError, match="is not the address of a NameNode"):
+        BoomFileSystem(address, skip_instance_cache=True)

@@ -8,14 +8,17 @@ import pytest
 
 import clew
 from clew.injection.checking import check_scenario
+from clew.injection.faults import MessageLoss, MessageName, NodeRestart
 
 FILE = Path(__file__).parents[3] / "examples" / "boomfs" / "namenode.py"
 
 
-def test_answers_in_memory_are_forgotten_and_requests_done_twice() -> None:
-    verdict = check_scenario(f"{FILE}:forgetful", in_process=True)
-    assert verdict.counterexample is not None
-    assert sorted(str(fault)[0] for fault in verdict.counterexample.faults) == ["O", "R"]
+@pytest.mark.parametrize(("name", "is_broken"), [("forgetful", True), ("remembering", False)])
+def test_answers_in_memory_are_forgotten_and_requests_done_twice(name: str, is_broken: bool) -> None:
+    lost = MessageLoss(MessageName("x", "clients", "response", 1))
+    found = clew.run_scenario(f"{FILE}:{name}", [lost, NodeRestart("x", 8, 50_000)], in_process=True)
+    assert None not in found.struck
+    assert (found.broken is not None) is is_broken
 
 
 @pytest.mark.long

@@ -156,6 +156,17 @@ def test_sizes_are_those_of_sealed_chunks() -> None:
     assert namenode.ask("chunks", "/x") == (True, frozenset())
 
 
+def test_answers_are_forgotten_after_a_day() -> None:
+    namenode = TickingNameNode()
+    namenode.ask("create", "/x", False)
+    for seconds, left in ((86_000, ["s0000"]), (1_000, [])):
+        namenode.now += seconds
+        namenode.wait(0.25)
+        namenode.node.machine.deliver("sweep", (round(namenode.now), namenode.now))
+        namenode.run()
+        assert [row.session for row in namenode.node.answered] == left
+
+
 def test_of_two_that_append_the_slower_one_tries_again() -> None:
     """What was seen of a file stays where it is: no chunk comes before one that readers may have had."""
     namenode = TickingNameNode(Policy(replicas=1))

@@ -45,7 +45,8 @@ class Disk:
         self._descriptors: dict[int, _Opened] = {}
         self.working_directory = self.shown_path
         #: A copy of the process may use it no more, and must not remove it.
-        self._process = os.getpid()
+        with leave_life():
+            self._process = os.getpid()
 
     @property
     def shown_path(self) -> str:
@@ -57,7 +58,7 @@ class Disk:
         """Return where the directory is in truth."""
         if self._folder is None:
             with leave_life():
-                self._folder = Path(tempfile.mkdtemp(prefix="clew-disk-"))
+                self._folder = Path(tempfile.mkdtemp(prefix=f"clew-disk-{os.getpid()}-"))
         return self._folder
 
     @property
@@ -116,13 +117,16 @@ class Disk:
 
     def _lead_elsewhere(self) -> None:
         """Let what is still open write to nowhere."""
-        numbers = [file.fileno() for each in self._files if (file := each()) is not None and not file.closed]
+        files = [file for each in self._files if (file := each()) is not None and not file.closed]
+        numbers = [file.fileno() for file in files]
         raw = [each.number for each in self._descriptors.values() if _is_open(each)]
         if numbers or raw:
             nowhere = os.open(os.devnull, os.O_RDWR)
             for number in (*numbers, *raw):
                 os.dup2(nowhere, number, inheritable=False)
             os.close(nowhere)
+        for file in files:
+            file.close()  # now, and not when it is collected, which Python would warn of
         for number in raw:
             os.close(number)  # of the dead life, nothing runs that could close it again
         self._files.clear()

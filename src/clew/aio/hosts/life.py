@@ -54,6 +54,8 @@ class Life:
         self.kernel = Kernel(name, universe.internet, self)
         self.loop = SimulatedLoop(self.kernel, self.read_clock, self.remark, self._offload)
         self.main: asyncio.Task[Any] | None = None
+        #: What the program wants to be called when its process ends by itself, in this order.
+        self.at_exit: list[Callable[[], Any]] = []
         self._failure: BaseException | None = None
         self.count = universe.count
 
@@ -176,6 +178,7 @@ class Life:
         loop.event = self._world.events
         tracker = loop.tracker
         running.life, running.thread = self, threading.get_ident()
+        self.universe.collector.note_event()
         hooks = loop.enter()
         if tracker is not None:
             tracker.begin(self.name)
@@ -257,6 +260,7 @@ class Life:
         elif failure is not None:
             self._failure = failure
         elif self.name == self.universe.settings.client:
+            self._call_at_exit()
             # Whatever the client has begun beside it ends here, too.
             self.universe.end()
         else:
@@ -270,7 +274,16 @@ class Life:
         if others:
             await asyncio.gather(*others, return_exceptions=True)
         await self.loop.shutdown_asyncgens()
+        self._call_at_exit()
         self.kernel.close_all()
+
+    def _call_at_exit(self) -> None:
+        while self.at_exit:
+            function = self.at_exit.pop()
+            try:
+                function()
+            except Exception as error:  # as at the end of a process: the others are called all the same
+                self.remark(f"at {self.name}, {function!r}, called at exit, has raised {error!r}")
 
     def _end_shut_down(self, task: asyncio.Task[Any]) -> None:
         """Tell of what has failed there: nobody waits for it."""
@@ -285,13 +298,19 @@ class Life:
                 error = task.exception()
                 self.remark(f"at {self.name}, {task.get_name()} has raised {error!r}, and nobody has asked it")
 
+    @property
+    def _has_crashed(self) -> bool:
+        world = self.universe.world()
+        return not self.universe.is_over or (world is not None and self.name not in world.processes)
+
     def kill(self) -> None:
         """End it without running a line of it."""
         self.is_over = True
         self.loop.is_dead = True
         self._actions.clear()
         others = [life.loop for life in self.universe.lives.values() if life is not self]
-        self.loop.bury(others)
+        # At the end of an execution objects go as they do at the end of a process.
+        self.loop.bury(others, self.universe.list_shared() if self._has_crashed else None)
         self.disk.crash()
 
 

@@ -31,7 +31,7 @@ _universes: dict[int, Universe] = {}
 @atexit.register
 def _bury_all() -> None:
     """End all lives before the interpreter does, which would run what they have left to do."""
-    for universe in _universes.values():
+    for universe in list(_universes.values()):
         universe.kill_all()
 
 

@@ -14,6 +14,7 @@ from random import Random
 from typing import Any, ClassVar, NamedTuple, Protocol
 
 from clew.aio.disks.disk import Disk
+from clew.aio.hosts.garbage import Collector
 from clew.aio.lineage.tracker import Tracker
 from clew.aio.network.internet import Internet
 from clew.aio.running import current_life
@@ -104,6 +105,8 @@ class Universe:
     #: A mistake of the user that ends the execution, whatever the code does with the exception.
     refusal: BaseException | None = None
     counter: int = 0
+    #: Stands for Python's collector of garbage.
+    collector: Collector = field(default_factory=Collector)
     #: Follows what events rest on, in runs that are traced.
     tracker: Tracker | None = None
     #: Lets the simulation know of a host that it has not heard of.
@@ -135,6 +138,7 @@ class Universe:
         if self.is_over:
             return
         self.is_over = True
+        self.collector.end()
         for life in self.lives.values():
             life.remark_unseen()
             life.loop.is_dead = True
@@ -152,9 +156,15 @@ class Universe:
             self.orders[name, order.timer] = order
             world.arm(name, order.timer, 0, 0.0)
 
+    def list_shared(self) -> list[Any]:
+        """Return what hosts are started with, which several of them may have."""
+        cells = [getattr(program.function, "__closure__", None) or () for program in self.programs.values()]
+        return [*cells, *(program.arguments for program in self.programs.values())]
+
     def kill_all(self) -> None:
         """End everything that still lives, without running a line of it."""
         self.is_over = True
+        self.collector.end()
         lives = list(self.lives.values())
         for life in lives:
             life.loop.is_dead = True

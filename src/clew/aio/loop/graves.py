@@ -7,9 +7,11 @@ be a leak. So its frame is told that it has been completed, by which Python take
 That field is not accessible from Python.  Where it is, is found out once, by looking at generators in different
 states, and tried out; where it cannot be found, coroutines of dead lives are kept instead.
 
-Hosts are in one process and may share objects.  So only what a task itself has begun is looked for, in its
-variables and what these contain, and never in objects of the program; and what goes on in another host is
-protected.
+Hosts are in one process and may share objects.  So at first only what a task itself has begun is looked for, in
+its variables and what these contain; and what goes on in another host is protected.  After a crash, objects of the
+program are looked through as well: generators in them end silently, too, and their ``__del__`` is not called,
+unless they can be reached from another host.  At the end of an execution nobody looks through all of them, which
+would take longer than many an execution.
 """
 
 from __future__ import annotations
@@ -17,6 +19,7 @@ from __future__ import annotations
 import ctypes
 import gc
 import inspect
+import sys
 import types
 from collections import deque
 from collections.abc import Iterable, Iterator
@@ -50,6 +53,72 @@ def end_silently(tasks: Iterable[Any], generators: Iterable[Any], others: Iterab
     for identity, suspended in _find_begun(roots).items():
         if identity not in protected:
             _mark_completed(suspended, offset)
+
+
+def end_objects(tasks: Iterable[Any], others: Iterable[Any], shared: Iterable[Any]) -> None:
+    """Let objects that only these tasks refer to go without running their generators and finalizers.
+
+    ``others`` are tasks that go on, and ``shared`` is what hosts are started with.
+    """
+    offset = _find_state()
+    if offset is None:
+        return
+    kept = _find_reachable([*(task.get_coro() for task in others), *shared])
+    for identity, one in _find_reachable([task.get_coro() for task in tasks if not task.done()]).items():
+        if identity in kept:
+            continue
+        if isinstance(one, _KINDS):
+            if _is_suspended(one):
+                _mark_completed(one, offset)
+        elif isinstance(getattr(type(one), "__del__", None), types.FunctionType) and _can_be_finalized():
+            _mark_finalized(one)
+
+
+def _find_reachable(roots: Iterable[Any]) -> dict[int, Any]:
+    """Return all that can be reached, by identity; neither modules, classes and functions nor beyond them."""
+    found = {id(root): root for root in roots}
+    latest = list(found.values())
+    while latest:
+        reached = {id(one): one for one in gc.get_referents(*latest) if gc.is_tracked(one)}
+        new = {k: one for k, one in reached.items() if k not in found and not _is_border(one)}
+        found |= new
+        latest = list(new.values())
+    return found
+
+
+def _is_border(one: Any) -> bool:
+    return isinstance(one, _BORDERS) or getattr(type(one), "is_machinery", False)
+
+
+#: Beyond these is what all hosts share, and by frames and tracebacks Clew itself.
+_BORDERS = (
+    type,
+    types.ModuleType,
+    types.FunctionType,
+    types.BuiltinFunctionType,
+    types.CodeType,
+    types.FrameType,
+    types.TracebackType,
+)
+
+
+def _mark_finalized(one: Any) -> None:
+    """Let the finalizer of an object count as called: a bit of the word before it, the collector's link back."""
+    ctypes.c_size_t.from_address(id(one) - ctypes.sizeof(ctypes.c_size_t)).value |= 1
+
+
+@cache
+def _can_be_finalized() -> bool:
+    """Try it out, where that bit is known to be free in the link of every object."""
+    trial = _Trial()
+    if sys.version_info >= (3, 14) or not gc.is_tracked(trial) or gc.is_finalized(trial):
+        return False
+    _mark_finalized(trial)
+    return gc.is_finalized(trial)
+
+
+class _Trial:
+    """An object like those of programs."""
 
 
 def _find_begun(roots: Iterable[Any]) -> dict[int, Any]:

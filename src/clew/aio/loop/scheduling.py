@@ -19,7 +19,7 @@ from typing import TYPE_CHECKING, Any
 
 from clew.aio.futures import NumberedFuture, NumberedTask
 from clew.aio.lineage.tracker import Tracker
-from clew.aio.loop.graves import end_silently
+from clew.aio.loop.graves import end_objects, end_silently
 from clew.aio.running import current_life
 from clew.simulation.user_code import is_mistake_of_ours
 
@@ -228,9 +228,14 @@ class Scheduler(_Loop):
         """Return the tasks that have raised, and that nobody has asked what."""
         return sorted((task for task in self._tasks if task.done() and _is_unseen(task)), key=hash)
 
-    def bury(self, others: Iterable[Scheduler]) -> None:
-        """Take everything apart that this loop would still run, without running it; ``others`` go on."""
+    def bury(self, others: Iterable[Scheduler], shared: Iterable[Any] | None = None) -> None:
+        """Take everything apart that this loop would still run, without running it; ``others`` go on.
+
+        ``shared``: what other hosts may have, too; objects are looked through where it is given.
+        """
         going = [task for loop in others if not loop.is_dead for task in loop.list_tasks()]
+        if shared is not None:
+            end_objects(self._tasks, going, shared)
         end_silently(self._tasks, [reference() for reference in self._asyncgens.values()], going)
         self._tasks.clear()
         self._ready.clear()

@@ -106,6 +106,7 @@ class SimulatedSocket(real.socket):
         self._has_ended = False
         self._error: OSError | None = None
         self._is_listening = False
+        self._closed = False  # by this name, the base class asks for it at the end of a ``with``
         self.backlog = 0
 
     def __repr__(self) -> str:
@@ -366,6 +367,7 @@ class SimulatedSocket(real.socket):
             return
         self._kernel.remove_socket(self._number)
         self._number = -1
+        self._closed = True
         if self._is_listening and self._local is not None:
             self._kernel.stop_listening(self._local)
             for accepted in self._arrived:

@@ -25,9 +25,12 @@ Decoder = Callable[[bytes], "str | None"]
 def describe_packet(settings: Settings, data: bytes) -> str:
     """Return what a packet is called, by the scenario's decoder, a known protocol, or its size."""
     label = _ask_decoder(settings.decoder, data) if settings.decoder is not None else None
-    if label is None:
-        label = decode_http(data) or decode_redis(data) or decode_text(data) or f"{len(data)} bytes"
-    return label
+    return decode_known(data) if label is None else label
+
+
+def decode_known(data: bytes) -> str:
+    """Return what a packet is called by a known protocol, or else its size."""
+    return decode_http(data) or decode_redis(data) or decode_text(data) or f"{len(data)} bytes"
 
 
 def _ask_decoder(decoder: Any, data: bytes) -> str | None:
@@ -65,9 +68,25 @@ def decode_redis(data: bytes) -> str | None:
 
 
 def decode_text(data: bytes) -> str | None:
-    """Return the first line, if it is short text."""
-    line = data[: _LONGEST + 1].split(b"\n", 1)[0].rstrip(b"\r")
-    if not line or len(line) > _LONGEST:
-        return None
+    """Return the first line, or the beginning of it, if it is text."""
+    line = data[: 2 * _LONGEST].split(b"\n", 1)[0].rstrip(b"\r")
     text = line.decode("ascii", "replace")
-    return text if text.isprintable() and "\ufffd" not in text else None
+    if not text or not text.isprintable() or "\ufffd" in text:
+        return None
+    return text if len(text) <= _LONGEST else f"{text[: _LONGEST - 3]}…"
+
+
+def length_prefixed(size: int = 4, *, byteorder: str = "big", decoder: Decoder | None = None) -> Decoder:
+    """Return a decoder of messages that begin with their length, in so many bytes.
+
+    Of what follows, another decoder says what it is called, or a known protocol.
+    """
+
+    def decode(data: bytes) -> str | None:
+        length, rest = int.from_bytes(data[:size], "little" if byteorder == "little" else "big"), data[size:]
+        if len(data) <= size:
+            return None
+        message = rest[:length] or rest
+        return decoder(message) if decoder is not None else decode_known(message)
+
+    return decode

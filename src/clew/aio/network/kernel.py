@@ -238,7 +238,8 @@ class Kernel:
         if delay is not None:
             self._schedule(delay, lambda: self.transmit(target, packet))
         elif side is not None:
-            side.fail(TimeoutError(errno.ETIMEDOUT, "Connection timed out"))
+            # As an event of its own: nothing of this host goes on now that could notice it.
+            self._schedule(0.0, lambda: side.fail(TimeoutError(errno.ETIMEDOUT, "Connection timed out")))
 
     # -- datagrams -----------------------------------------------------------------------------------------------
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import random
 import uuid
+import zlib
 from collections.abc import Callable, Iterator
 from typing import Any
 
@@ -17,6 +18,8 @@ def replacements() -> Iterator[Replacement]:
     yield os, "urandom", _make_urandom(os.urandom)
     if hasattr(os, "getrandom"):
         yield os, "getrandom", _make_urandom(os.getrandom)
+    yield uuid, "getnode", _make_getnode(uuid.getnode)
+    yield uuid, "uuid1", _make_uuid1(uuid.uuid1)
     # These are bound to the hidden instance behind the module.
     for name in ("random", "getrandbits", "seed", "getstate", "setstate"):
         yield random, name, _make_drawing(name, getattr(random, name))
@@ -28,6 +31,30 @@ def _make_urandom(original: Callable[..., bytes]) -> Callable[..., bytes]:
         return original(size, *flags) if life is None else life.get_random().randbytes(size)
 
     return urandom
+
+
+def _make_getnode(original: Callable[[], int]) -> Callable[[], int]:
+    def getnode() -> int:
+        life = current_life()
+        # With the bit that says that it is the address of no card.
+        return original() if life is None else zlib.crc32(life.name.encode()) | 1 << 40
+
+    return getnode
+
+
+def _make_uuid1(original: Callable[..., uuid.UUID]) -> Callable[..., uuid.UUID]:
+    def uuid1(node: int | None = None, clock_seq: int | None = None) -> uuid.UUID:
+        life = current_life()
+        if life is None:
+            return original(node, clock_seq)
+        # The module remembers the latest one, so that the next is later; here, each execution has its own.
+        execution = vars(life.home)
+        vars(uuid)["_last_timestamp"] = execution.get(_LATEST)
+        made = original(node, clock_seq)
+        execution[_LATEST] = made.time
+        return made
+
+    return uuid1
 
 
 def _make_drawing(name: str, original: Callable[..., Any]) -> Callable[..., Any]:
@@ -64,6 +91,8 @@ def patch_generators() -> None:
     vars(uuid)["_UuidCreate"] = None
 
 
+#: The attribute of an execution that says when its latest identifier by time was made.
+_LATEST = "_clew_uuid_time"
 #: The attribute of a generator that says in which execution it was made.
 _HOME = "_clew_home"
 

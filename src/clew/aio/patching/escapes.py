@@ -24,6 +24,7 @@ _OTHERS = tuple(sysconfig.get_path(kind) for kind in ("stdlib", "purelib", "plat
 
 def explain_difference() -> str:
     """Return the likely cause where the same execution differs when it is repeated, and what to do."""
+    gc.unfreeze()  # what a parent process has made is not looked through otherwise
     held = sorted({text for original in list_replaced() for text in _find_holders(original)})
     if not held:
         return _USUAL

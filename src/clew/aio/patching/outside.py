@@ -4,12 +4,14 @@ from __future__ import annotations
 
 import _socket
 import asyncio
+import atexit
 import os
 import signal
 import socket
 import subprocess
 import threading
 from collections.abc import Callable, Iterator
+from functools import partial
 from typing import Any
 
 from clew.aio.fences import fence
@@ -42,6 +44,7 @@ def replacements() -> Iterator[Replacement]:
     yield signal, "signal", _ignore_inside(signal.signal)
     yield socket, "gethostname", _name_host(socket.gethostname)
     yield os, "getpid", _number_process(os.getpid)
+    yield atexit, "register", _make_register(atexit.register)
 
 
 def _make_getaddrinfo(original: Callable[..., Any]) -> Callable[..., Any]:
@@ -97,6 +100,18 @@ def _name_host(original: Callable[[], str]) -> Callable[[], str]:
         return original() if life is None else life.name
 
     return gethostname
+
+
+def _make_register(original: Callable[..., Any]) -> Callable[..., Any]:
+    def register(function: Any, /, *args: Any, **kwargs: Any) -> Any:
+        life = current_life()
+        if life is None:
+            return original(function, *args, **kwargs)
+        # Of this process: a host that has crashed must not come back at its end.
+        life.at_exit.append(partial(function, *args, **kwargs))
+        return function
+
+    return register
 
 
 def _number_process(original: Callable[[], int]) -> Callable[[], int]:

@@ -24,6 +24,9 @@ class ValueJudge(Protocol):
 
     def use(self, value: Any, name: str) -> None: ...
 
+    def note_found(self, owner: Any, name: str) -> None:
+        """Note that a name is looked up in globals, a module or a class."""
+
     def note_showing(self, line: int) -> None: ...
 
 
@@ -133,6 +136,7 @@ class FunctionCode:
             value = self._function.__globals__[variable]
             if is_assigned(variable, self._function.__globals__, self._function.__module__):
                 raise ImpureError(f"the global '{variable}', which others change")
+            self._judge.note_found(self._function.__globals__, variable)
         elif hasattr(builtins, variable):
             value = getattr(builtins, variable)
         else:
@@ -160,6 +164,8 @@ class FunctionCode:
                 break
             if isinstance(owner, type) and type(owner).__module__ not in ("builtins", "abc", "enum"):
                 raise ImpureError(f"{name}, for which the class of a class answers")
+            if isinstance(owner, ModuleType | type):
+                self._judge.note_found(owner, attribute)
             static = isinstance(owner, type) and not issubclass(owner, enum.Enum)
             if static and is_stored(attribute, owner):
                 raise ImpureError(f"{name}, which others change")

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+from contextlib import suppress
 from types import FunctionType, ModuleType
 from typing import Any
 
@@ -9,7 +11,7 @@ from clew.bloom.ir.bytecode import attributes_at, instructions_of
 from clew.bloom.ir.expressions import AnyExpr, Fold, Reduce, RowFunction, Transform, subexpressions
 from clew.bloom.purity.assignments import is_assigned
 from clew.bloom.purity.known import ImpureError
-from clew.bloom.purity.values import Following
+from clew.bloom.purity.values import Following, FoundIn
 
 
 def impurity_of(expr: AnyExpr) -> str:
@@ -25,6 +27,14 @@ def impurity_of_function(expr: AnyExpr) -> str:
         case Reduce():
             return _find_impurity(expr.fold)
     return ""
+
+
+def find_names_used(function: Any) -> Sequence[FoundIn]:
+    """Return the names that a pure function looks up, and where: their values may be others some day."""
+    following = Following()
+    with suppress(ImpureError):
+        following.use(function, "")
+    return following.found_in
 
 
 def _find_impurity(function: Any, *, seen_through: bool = False) -> str:

@@ -5,9 +5,10 @@ from __future__ import annotations
 import enum
 import functools
 import operator
+from collections.abc import Mapping
 from dataclasses import MISSING, fields, is_dataclass
 from types import BuiltinFunctionType, FunctionType, MethodDescriptorType, MethodType, ModuleType
-from typing import Any
+from typing import Any, NamedTuple
 
 from clew.bloom.ir.function_code import HasCollections, NamesCollection
 from clew.bloom.purity.assignments import is_stored, methods_of
@@ -24,6 +25,14 @@ from clew.bloom.purity.known import (
 )  # fmt: skip
 from clew.bloom.values import is_immutable
 
+
+class FoundIn(NamedTuple):
+    """A name and the globals, or what a module or class has, where a function finds its value."""
+
+    names: Mapping[str, Any]
+    name: str
+
+
 _DESCRIPTORS = (property, staticmethod, classmethod)
 
 
@@ -35,6 +44,8 @@ class Following:
         self._seen: list[Any] = []
         self._addressed = ""
         self._showing = 0
+        #: Where each name was found that somebody can give another value, without a trace in the code beside it.
+        self.found_in: list[FoundIn] = []
 
     def note_addressed(self, name: str) -> None:
         """Note a class whose objects show their address as text; refuse it together with what makes text."""
@@ -51,6 +62,16 @@ class Following:
         # rows, so that hardly any function is refused that keeps the two apart.
         if self._addressed and self._showing:
             raise ImpureError(f"the address of {self._addressed} in a text (line {self._showing})")
+
+    def note_found(self, owner: Any, name: str) -> None:
+        """Note that a name is looked up in globals, a module or a class."""
+        if isinstance(owner, dict):
+            self.found_in.append(FoundIn(owner, name))
+            return
+        places = owner.__mro__ if isinstance(owner, type) else (owner,)
+        # What a class has itself, and not what it gives: a class method is a new object each time.
+        place = next((vars(each) for each in places if name in vars(each)), vars(owner))
+        self.found_in.append(FoundIn(place, name))
 
     # -- values --------------------------------------------------------------------------------------------------
 
@@ -150,6 +171,7 @@ class Following:
                     continue
                 if is_stored(attribute, base):
                     raise ImpureError(f"{name}.{attribute}, which others change")
+                self.note_found(base, attribute)
                 if not isinstance(value, _DESCRIPTORS):
                     self.use(value, f"{name}.{attribute}")
 

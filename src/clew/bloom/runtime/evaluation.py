@@ -23,6 +23,7 @@ from clew.bloom.runtime.strata.once import Anew, KeptCollection, LatticeTarget, 
 from clew.bloom.runtime.strata.recursion import KeptRounds
 from clew.bloom.runtime.strata.rounds import Rounds
 from clew.bloom.runtime.strata.tasks import Task
+from clew.bloom.runtime.surroundings import Surroundings
 
 
 class Evaluation:
@@ -46,6 +47,7 @@ class Evaluation:
             for rule, origin, shape in zip(form.rules, form.origins, prepared.shapes, strict=True)
         ]
         self._was_given_up = False
+        self._surroundings = Surroundings(prepared.names_used)
         self._takers: dict[str, KeptCollection | Rounds] = {}
         self._strata = [self._runner(s, [tasks[number] for number in s.rules]) for s in prepared.strata]
         self._later = {
@@ -108,6 +110,11 @@ class Evaluation:
         return made
 
     # -- this step -----------------------------------------------------------------------------------------------
+
+    def begin(self) -> None:
+        """Begin a step: forget what is kept if functions would give something else now."""
+        if self._surroundings.have_changed():
+            self.forget()
 
     def give(self, name: str, given: Sequence[Batch]) -> None:
         """Take rows that are inserted for this step into a collection of which the others are kept."""

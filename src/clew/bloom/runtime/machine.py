@@ -240,6 +240,7 @@ class Machine:
     def _step(self) -> StepResult:
         for store in self._cleared:
             store.clear()
+        self._evaluation.begin()
         # What rules and a loopback leave for the next step is collected while this one is going on.
         waiting, self._waiting = self._waiting, _NextStep()
         self._apply(waiting)

@@ -23,7 +23,9 @@ from clew.bloom.ir.expressions import (
 from clew.bloom.ir.normal_form import NormalForm, normal_form
 from clew.bloom.ir.program import BloomProgram, Op, Rule
 from clew.bloom.ir.strata import Stratum, stratify
+from clew.bloom.purity.values import FoundIn
 from clew.bloom.runtime.lasting import Lasting, find_lasting
+from clew.bloom.runtime.surroundings import find_names_used_by
 
 
 @dataclass(frozen=True)
@@ -48,6 +50,7 @@ class Prepared:
     """``shapes`` are those of the rules of ``form``, in order; ``strata`` those that have rules.
 
     ``kept``: collections that are no tables, and of which the rows stay if they are derived in the next step, too.
+    ``names_used``: what functions look up, in modules and classes, when they are called.
     """
 
     program: BloomProgram
@@ -55,6 +58,7 @@ class Prepared:
     strata: Sequence[Stratum]
     shapes: Sequence[RuleShape]
     kept: frozenset[str]
+    names_used: Sequence[FoundIn]
 
 
 def prepare(program: BloomProgram) -> Prepared:
@@ -80,7 +84,7 @@ def prepare(program: BloomProgram) -> Prepared:
         for name in s.collections
         if name not in persistent
     }
-    return Prepared(program, form, strata, shapes, frozenset(kept))
+    return Prepared(program, form, strata, shapes, frozenset(kept), find_names_used_by(program.rules))
 
 
 def _is_counted(stratum: Stratum, rules: Sequence[Rule], lasting: Lasting, persistent: Iterable[str]) -> bool:
