@@ -35,6 +35,8 @@ from fuzz.readers import Reader, input_of, prepare_folder
 
 #: Inputs for one process: what user code leaves behind, or memory, goes with it.
 _BATCH = 100
+#: What inputs may take in addition to what the process has: a run of pytest that has imported pandas has more than
+#: two gigabytes of addresses, and a thread that gets no stack never begins.
 _MEMORY = 2 << 30
 #: Seconds of the processor after which an input is a finding, whatever it told about its time limit.
 _LONGEST = LIMIT + 5 + 10
@@ -102,6 +104,12 @@ def _outcomes(reader: Reader, numbers: range, folder: Path) -> Iterator[tuple[in
             at = number + 1
 
 
+def _addresses() -> int:
+    """Return how many bytes of addresses this process has."""
+    pages = Path("/proc/self/statm").read_text(encoding="ascii").split()[0]
+    return int(pages) * resource.getpagesize()
+
+
 class _Batch:
     """A process that performs one command after the other, and one that watches it."""
 
@@ -158,7 +166,8 @@ class _Batch:
     def _be_child(self, told: int) -> None:
         code = 1
         try:
-            resource.setrlimit(resource.RLIMIT_AS, (_MEMORY, _MEMORY))
+            most = _MEMORY + _addresses()
+            resource.setrlimit(resource.RLIMIT_AS, (most, most))
             resource.setrlimit(resource.RLIMIT_CORE, (0, 0))
             set_whereabouts(self._page)
             os.chdir(self._folder)
