@@ -1,7 +1,7 @@
 """A node under fire: everything that strangers can send, at once, while a client is served.
 
-``python -m benchmarks.bloom_fire [SECONDS [PHASE]]`` starts a node as a process, a client that asks it as fast as
-it answers (small rows, and a large one now and then), and attackers as processes:
+``python -m benchmarks.bloom_fire [--peers] [SECONDS [PHASE]]`` starts a node as a process, a client that asks it
+as fast as it answers (small rows, and a large one now and then), and attackers as processes:
 
 - ``frames``: frames with a million tuples, sets or messages, with as many as the limit allows, and of 16 MB;
 - ``silent``: 300 connections that say nothing, opened again when they are closed, and 30 that say a byte a second;
@@ -11,8 +11,9 @@ it answers (small rows, and a large one now and then), and attackers as processe
 
 Frames come as fast as the node reads them, datagrams at ``DATAGRAMS_PER_SECOND`` for each of the other attackers.
 A minute with attackers and a quarter of one without take turns, or other phases, so that what else the machine
-does disturbs both.  On a machine with much to do, the node gets a part of a processor that depends on how much it
-has to do itself; the share of answers for each second that it *computed* does not.
+does disturbs both.  With ``--peers``, the node takes datagrams from the client alone (``peers=``).  On a machine
+with much to do, the node gets a part of a processor that depends on how much it has to do itself; the share of
+answers for each second that it *computed* does not.
 """
 
 from __future__ import annotations
@@ -120,10 +121,10 @@ class Fire:
 class _Client:
     """Keeps a window of questions open; what is not answered in time is asked again."""
 
-    def __init__(self, server: str) -> None:
+    def __init__(self) -> None:
         self.answered = 0
         self.large = 0
-        self._server = server
+        self._server = ""
         self._number = 0
         self._open: dict[int, tuple[float, str]] = {}
         self._lock = threading.Lock()
@@ -132,11 +133,18 @@ class _Client:
 
     def __enter__(self) -> _Client:
         self._node.start()
-        self._ask(self._next(_WINDOW))
         return self
 
     def __exit__(self, *_: object) -> None:
         self._node.stop()
+
+    @property
+    def address(self) -> str:
+        return str(self._node.ip_port)
+
+    def begin(self, server: str) -> None:
+        self._server = server
+        self._ask(self._next(_WINDOW))
 
     def measure(self, seconds: float) -> int:
         """Return how many answers came meanwhile."""
@@ -312,14 +320,15 @@ ATTACKS: dict[str, Callable[[_Where, str, random.Random, ExitStack], Iterator[fl
 # -- a run -------------------------------------------------------------------------------------------------------
 
 
-def measure(seconds: float, folder: Path, phase: float = _PHASE) -> Fire:
+def measure(seconds: float, folder: Path, phase: float = _PHASE, *, peers: bool = False) -> Fire:
     """So many seconds of attacks, in phases; before each of them a quarter as long without."""
     with ExitStack() as stack:
-        node = _NodeProcess(folder / "log")
+        client = stack.enter_context(_Client())
+        node = _NodeProcess(folder / "log", [client.address] if peers else [])
         stack.callback(node.kill)
         victim = stack.enter_context(_Victim())
         on = _attackers(stack, node.where, victim.address)
-        client = stack.enter_context(_Client(node.address))
+        client.begin(node.address)
         client.measure(1.0)
         counts = {False: 0, True: 0}
         took = {False: 0.0, True: 0.0}
@@ -363,10 +372,10 @@ def _attackers(stack: ExitStack, where: _Where, victim: str) -> Event:
 class _NodeProcess:
     """The node; it prints its address, and at the end what it counted."""
 
-    def __init__(self, log: Path) -> None:
+    def __init__(self, log: Path, peers: Sequence[str]) -> None:
         with log.open("w") as errors:
             self._popen = subprocess.Popen(
-                [sys.executable, "-m", "benchmarks.bloom_fire", "serve"],
+                [sys.executable, "-m", "benchmarks.bloom_fire", "serve", *peers],
                 stdout=subprocess.PIPE,
                 stderr=errors,
                 text=True,
@@ -426,9 +435,9 @@ class _Victim:
             self.received += len(data)
 
 
-def _serve() -> None:
+def _serve(peers: Sequence[str]) -> None:
     logging.basicConfig()
-    node = Target()
+    node = Target(peers=peers or None)
     node.texts.insert(("k", _LONG_TEXT))
     forged = 0
 
@@ -444,13 +453,14 @@ def _serve() -> None:
 
 
 def main() -> None:
-    if sys.argv[1:] == ["serve"]:
-        _serve()
+    if sys.argv[1:2] == ["serve"]:
+        _serve(sys.argv[2:])
         return
-    seconds = float(sys.argv[1]) if len(sys.argv) > 1 else 600.0
-    phase = float(sys.argv[2]) if len(sys.argv) > 2 else _PHASE
+    given = [word for word in sys.argv[1:] if word != "--peers"]
+    seconds = float(given[0]) if given else 600.0
+    phase = float(given[1]) if len(given) > 1 else _PHASE
     with tempfile.TemporaryDirectory() as folder:
-        fire = measure(seconds, Path(folder), phase)
+        fire = measure(seconds, Path(folder), phase, peers="--peers" in sys.argv)
     print(
         f"undisturbed {fire.undisturbed:.0f} answers a second; under fire {fire.disturbed:.0f}, {fire.share:.0%}; "
         f"{fire.processor[0]:.2f} and {fire.processor[1]:.2f} of a processor, "

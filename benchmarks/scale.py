@@ -1,8 +1,8 @@
 """Searches on a cluster: the bars of two workers, and a measured model of a thousand (docs/scale.md).
 
 The bars are on a LocalCluster of Dask.  A gain in time cannot be measured on a machine that others use, too, so
-that of two workers is in processor time: all runs take as long as the busiest process does, and no less than all
-that is to be done on two processors.  The gain by the clock is stated beside it.
+that of two workers is in processor time: all runs take as long as the workers need if they share them evenly, and
+no less than all that is to be done on two processors.  The gain by the clock is stated beside it.
 
 The model needs what an execution costs a worker, and what a block and an execution cost everybody else.  A worker
 with a thousand threads that only wait shows what a thousand slots cost scheduler and client.
@@ -192,8 +192,12 @@ class _Spent(NamedTuple):
 
     @property
     def makespan(self) -> float:
-        """Return how long it takes at least, on two processors that do nothing else."""
-        return max(*self.workers, self.here, (self.here + sum(self.workers)) / PROCESSORS)
+        """Return how long it takes at least, on two processors that do nothing else.
+
+        Shared evenly: on a machine that others use, whichever worker gets more of it is handed more.
+        """
+        work = sum(self.workers)
+        return max(work / len(self.workers), self.here, (self.here + work) / PROCESSORS)
 
 
 def _spend(work: Callable[[], object], pids: list[int]) -> _Spent:

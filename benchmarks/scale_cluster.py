@@ -30,7 +30,7 @@ def two_workers(count: int = 2) -> Iterator[Any]:
         n_workers=count,
         threads_per_worker=1,
         processes=True,
-        dashboard_address=None,
+        dashboard_address="127.0.0.1:0",
         local_directory=str(OUT),
         silence_logs=50,
     ) as cluster:

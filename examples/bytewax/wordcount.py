@@ -180,7 +180,8 @@ class CountSealed(_CountComplete):
         return self.take_complete(values), self.RETAIN
 
 
-@clew.annotate("OW", ["word", "batch"], order="sequence")
+# Woken by the clock to ask whose turn it is: what it hands on does not depend on when it asks.
+@clew.annotate("OW", ["word", "batch"], order="sequence", repeatable=True)
 class CountInOrder(_CountComplete):
     """Hands on a batch when it is complete and all buckets have committed those before it."""
 

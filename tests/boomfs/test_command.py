@@ -88,7 +88,6 @@ def test_what_goes_wrong_is_told_in_a_line(run: Run, folder: str, words: tuple[s
     ("words", "told"),
     [
         (("--namenodes", "nowhere", "ls"), "'nowhere' is not the address of a NameNode"),
-        (("--namenodes", "127.0.0.1:1", "--patience", "1", "ls"), "is it up, and is 127.0.0.1:1 its address?"),
         (("ls",), "give --namenodes HOST:PORT, or set BOOMFS_NAMENODES"),
         (("up", "--dir", "x", "--datanodes", "0"), "0 is not in the range x>=1"),
         (("up", "--dir", "x", "--replicas", "17"), "give a number from 1 to 16"),
@@ -102,6 +101,22 @@ def test_what_cannot_be_meant_is_refused(
     result = CliRunner().invoke(main, [word.format(tmp_path) for word in words], prog_name="boomfs")
     assert result.exit_code in (1, 2)
     assert told in result.output
+
+
+@pytest.mark.parametrize("words", [("ls",), ("status",)])
+def test_a_cluster_that_is_away_is_no_answer_about_it(words: tuple[str, ...]) -> None:
+    """``status`` ends with 1 where chunks are lost."""
+    options = ["--namenodes", "127.0.0.1:1", "--patience", "0.5"]
+    result = CliRunner().invoke(main, [*options, *words], prog_name="boomfs")
+    assert result.exit_code == 4
+    assert "is it up, and is 127.0.0.1:1 its address?" in result.output
+
+
+def test_standard_output_without_room_is_a_failure() -> None:
+    with Path("/dev/full").open("w", encoding="utf-8") as full:
+        command = [sys.executable, "-m", "clew.boomfs", "--help"]
+        done = subprocess.run(command, stdout=full, stderr=subprocess.PIPE, text=True, check=False)
+    assert (done.returncode, done.stderr) == (4, "Error: No space left on device\n")
 
 
 def test_status_counts_and_names_what_is_lost(run: Run, shared: BoomFileSystem, folder: str) -> None:

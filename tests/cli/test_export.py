@@ -136,6 +136,49 @@ def test_a_random_run_and_its_recording(written: Path) -> None:
         assert exported(written, "fuzz.json", format=format) == exported(written, "rec.json", format=format)
 
 
+#: What breaks depends on what is drawn, and comes after more steps than the scenario has.
+DRAWN = """\
+from clew.simulation import *
+
+class Drawing(Node):
+    def on_start(self, ctx):
+        self.drawn, self.steps = ctx.random.randint(0, 9), 0
+        ctx.set_timer("tick")
+
+    def on_timer(self, ctx, name):
+        self.steps += 1
+        ctx.set_timer(name)
+
+def never_three(nodes):
+    return "three" if any(node.drawn == 3 for node in nodes.values()) else None
+
+def few_steps(nodes):
+    return "many" if any(node.steps > 9 for node in nodes.values()) else None
+
+drawing = Scenario(nodes={"a": Drawing}, before=[Start("a")], invariants=[never_three], steps=5)
+stepping = Scenario(nodes={"a": Drawing}, before=[Start("a")], invariants=[few_steps], steps=5)
+"""
+
+
+@pytest.mark.parametrize(
+    "command",
+    [
+        ["fuzz", "drawn.py:stepping", "--runs", "1", "--steps", "20"],
+        ["explore", "drawn.py:drawing", "--seed", "{seed}"],
+        ["explore", "lease.py:small_drifting", "--latencies", "2"],
+    ],
+)
+def test_a_document_says_with_which_options_it_came_about(tmp_path: Path, command: list[str]) -> None:
+    (tmp_path / "drawn.py").write_text(DRAWN)
+    shutil.copy(ROOT / "examples" / "lease" / "lease.py", tmp_path)
+    # Whatever Python draws from a seed: one that breaks it, and it is not the usual one.
+    seed = next(n for n in range(1, 99) if library.fuzz(f"{tmp_path}/drawn.py:drawing", seed=n, runs=1).recording)
+    given = [part.format(seed=seed) for part in command]
+    assert run_clew(tmp_path, [*given, "--json", "found.json"]).code == 1
+    shown = run_clew(tmp_path, ["export", "found.json", "--format", "mermaid", "--in-process"])
+    assert shown.code == 0, shown.err
+
+
 def test_runs_of_code_under_faults(written: Path) -> None:
     found = exported(written, "code-check.json", format="shiviz")
     assert found.count(" (lost)") == 2 and "\nstop a\n" in found

@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import random
 from collections.abc import Callable, Iterable, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import cache
 from typing import Any
 
@@ -38,6 +38,10 @@ class Disk:
         self._keys = {c.name: len(c.schema.keys) for c in program.collections if c.durable}
         self.tables: dict[str, dict[Row, Row]] = {name: {} for name in self._keys}
         self._written = written
+
+    def wipe(self) -> None:
+        for kept in self.tables.values():
+            kept.clear()
 
     def write(self, stepped: StepResult) -> None:
         for name, width in self._keys.items():
@@ -117,6 +121,8 @@ class Chances:
     heal: float = 0.1
     jump: float = 0.0
     call: float = 0.0
+    #: How often a node that comes back has lost its disk.
+    lost_disk: float = 0.0
 
 
 def draw_chances(seed: int, steps: int = 300) -> Chances:
@@ -156,6 +162,7 @@ class Told:
     restarts: int = 0
     crashes: int = 0
     photographs: int = 0
+    lost_disks: int = 0
 
 
 class Cluster:
@@ -196,6 +203,13 @@ class Cluster:
     def start(self, address: str) -> None:
         self.up[address] = Replica(self, address, self.disks[address])
         self._step(address, None)
+
+    def start_without_disk(self, address: str) -> None:
+        """Let a node come back that is told that it has lost its disk."""
+        self.disks[address].wipe()
+        self.told.lost_disks += 1
+        self.up[address] = Replica(self, address, self.disks[address])
+        self.insert(address, "lost", ("a disk has failed",))
 
     def crash(self, address: str) -> None:
         del self.up[address]
@@ -284,7 +298,7 @@ class Cluster:
             for address in self.addresses:
                 if address not in self.up and self.random.random() < 0.8:
                     self.told.restarts += 1
-                    self.start(address)
+                    self._bring_back(address)
             self._ask_for_something([address for address in group if address in self.up])
             length = self.random.choice((3, 8, 15, 30))
             steps += length
@@ -369,7 +383,15 @@ class Cluster:
         down = [a for a in self.addresses if a not in self.up]
         if down:
             self.told.restarts += 1
-            self.start(self.random.choice(down))
+            self._bring_back(self.random.choice(down))
+
+    def _bring_back(self, address: str) -> None:
+        """Start a node, sometimes without its disk: one at a time, since more than half must have theirs."""
+        others_have_theirs = not any(self.disks[a].rows("lost") for a in self.addresses if a != address)
+        if self.chances.lost_disk and others_have_theirs and self.random.random() < self.chances.lost_disk:
+            self.start_without_disk(address)
+        else:
+            self.start(address)
 
     def _do_partition(self) -> None:
         self.cut = frozenset(a for a in self.addresses if self.random.random() < 0.4)
@@ -406,9 +428,15 @@ class Cluster:
 
 
 def run_execution(
-    kind: Any, seed: int, *, steps: int = 300, addresses: Iterable[str] = ("a", "b", "c")
+    kind: Any,
+    seed: int,
+    *,
+    steps: int = 300,
+    addresses: Iterable[str] = ("a", "b", "c"),
+    lost_disk: float = 0.0,
 ) -> Cluster:
-    cluster = Cluster(kind, seed, draw_chances(seed, steps), tuple(addresses))
+    chances = replace(draw_chances(seed, steps), lost_disk=lost_disk)
+    cluster = Cluster(kind, seed, chances, tuple(addresses))
     if seed % 2:
         cluster.run_wildly()
     else:

@@ -207,4 +207,12 @@ class ForgetsVotesOfOthers(Ledger):
         self.voted <- (self.voted * self.sweep).lefts()
 
 
+class VotesWithoutItsDisk(Ledger):
+    """Promises and votes at once when it has lost its disk."""
+
+    @bloom
+    def hold_back(self) -> None:
+        self.informed <= self.lost(lambda lost: (1,))
+
+
 MUTANTS = [kind for kind in list(globals().values()) if isinstance(kind, type) and kind.__mro__[1] is Ledger]

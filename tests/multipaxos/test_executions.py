@@ -14,7 +14,7 @@ def test_what_is_acknowledged_is_done_once_everywhere_in_one_order(
     kind: type[Ledger], thorough: bool
 ) -> None:
     """A few are enough to see that nothing is wrong with everything; ``--thorough`` looks for what is rare."""
-    ran = [run_execution(kind, seed) for seed in range(500 if thorough else 8)]
+    ran = [run_execution(kind, seed) for seed in range(500 if thorough else 6)]
     assert {seed: judge(cluster) for seed, cluster in enumerate(ran) if judge(cluster)} == {}
     _assert_that_much_has_happened(ran)
 
@@ -22,6 +22,13 @@ def test_what_is_acknowledged_is_done_once_everywhere_in_one_order(
 def test_five_replicas_agree_as_well(thorough: bool) -> None:
     ran = [run_execution(Ledger, seed, addresses="abcde") for seed in range(100 if thorough else 2)]
     assert {seed: judge(cluster) for seed, cluster in enumerate(ran) if judge(cluster)} == {}
+
+
+def test_a_node_that_comes_back_without_its_disk_denies_nothing(thorough: bool) -> None:
+    """One disk at a time: more than half of the nodes have theirs."""
+    ran = [run_execution(Ledger, seed, lost_disk=0.4) for seed in range(300 if thorough else 6)]
+    assert {seed: judge(cluster) for seed, cluster in enumerate(ran) if judge(cluster)} == {}
+    assert sum(cluster.told.lost_disks for cluster in ran) >= len(ran)
 
 
 def _assert_that_much_has_happened(ran: list[Cluster]) -> None:

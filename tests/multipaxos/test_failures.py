@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 from clew.bloom import table
+from clew.bloom.ir.schema import Kind
+from multipaxos.faulty_cluster import Cluster, program_of
 from multipaxos.judging import judge
 from multipaxos.ledger import Ledger
 from multipaxos.quiet_cluster import (
@@ -209,17 +211,22 @@ def test_what_was_read_is_dropped_and_a_replica_that_missed_it_gets_the_state() 
     assert answers(cluster, "ann", 20)[-1] == 20
 
 
-def test_the_disk_holds_no_more_after_60_decrees_than_after_20() -> None:
+def test_nothing_is_larger_after_60_decrees_than_after_20() -> None:
+    """Neither on the disk nor in memory, but what the application keeps."""
     cluster = quiet_cluster(Ledger)
     sizes = []
     for number in range(1, 61):
         submit(cluster, "a", ("ann", number))
         if number % 10 == 0:
             tick(cluster)
-            kept = {name: len(kept) for name, kept in cluster.disks["b"].tables.items() if name != "trace"}
-            sizes.append(kept)
+            sizes.append({name: _rows_of_tables(cluster, name) for name in "abc"})
     assert sizes[1] == sizes[-1]
-    assert sum(sizes[-1].values()) < 12
+    assert sum(len(cluster.disks["b"].rows(name)) for name in ("chosen", "voted", "reached", "done")) < 12
+
+
+def _rows_of_tables(cluster: Cluster, address: str) -> dict[str, int]:
+    tables = [c.name for c in program_of(Ledger, address)[0].collections if c.kind is Kind.TABLE]
+    return {name: len(rows(cluster, address, name)) for name in tables if name != "trace"}
 
 
 def test_a_state_that_comes_from_two_replicas_is_not_mixed() -> None:
@@ -297,3 +304,40 @@ def test_what_is_acknowledged_outlives_all_replicas_if_it_is_on_disk() -> None:
         tick(cluster, 6)
         logs = [[token for _, token in rows(cluster, name, "trace")] for name in "abc"]
         assert logs == [kept] * 3
+
+
+def test_a_node_without_its_disk_does_not_vote_until_the_others_have_told_it_what_it_may_have_said() -> None:
+    cluster = quiet_cluster(KeepsMuch)
+    submit(cluster, "a", ("ann", 1))
+    cluster.crash("c")
+    cluster.start_without_disk("c")
+    cluster.settle()
+    submit(cluster, "a", ("ann", 2))
+    assert cluster.disks["c"].rows("voted") == []
+    tick(cluster, 4)
+    assert cluster.disks["c"].rows("lost") == []
+    assert {tuple(log(cluster, name)) for name in "abc"} == {(("ann", 1), ("ann", 2))}
+    # It counts again.
+    cluster.crash("a")
+    tick(cluster, 4)
+    submit(cluster, "b", ("ann", 3))
+    assert set(answers(cluster, "ann", 3)) == {3}
+
+
+def test_a_node_without_its_disk_waits_for_more_than_half_of_the_others_also_after_a_restart() -> None:
+    cluster = quiet_cluster(KeepsMuch)
+    submit(cluster, "a", ("ann", 1))
+    cluster.crash("b")
+    cluster.crash("c")
+    cluster.start_without_disk("c")
+    tick(cluster, 6)
+    cluster.crash("c")
+    cluster.start("c")
+    tick(cluster, 6)
+    submit(cluster, "a", ("ann", 2))
+    assert cluster.disks["c"].rows("lost") != []
+    assert answers(cluster, "ann", 2) == []
+    cluster.start("b")
+    tick(cluster, 6)
+    assert cluster.disks["c"].rows("lost") == []
+    assert {tuple(log(cluster, name)) for name in "abc"} == {(("ann", 1), ("ann", 2))}

@@ -138,9 +138,9 @@ def test_who_does_not_use_it_does_not_load_it() -> None:
     ]
 
 
-@pytest.mark.parametrize("folder", ["replication", "lease"])
-def test_the_suites_of_the_examples_pass(pytester: pytest.Pytester, folder: str) -> None:
+@pytest.mark.parametrize(("folder", "tests"), [("replication", 3), ("lease", 3), ("jobs", 2)])
+def test_the_suites_of_the_examples_pass(pytester: pytest.Pytester, folder: str, tests: int) -> None:
     shutil.copytree(ROOT / "examples" / folder, pytester.path / folder)
     result = run_plugin(pytester, folder)
-    result.assert_outcomes(passed=3)
-    assert sum("::test_" in line for line in result.outlines) == 3  # each says what it covered
+    result.assert_outcomes(passed=tests)
+    assert sum("::test_" in line for line in result.outlines) == tests  # each says what it covered

@@ -19,9 +19,9 @@ class FakeClient:
     """A client whose results are what ``fetch`` says."""
 
     def __init__(self, fetch: Callable[[], Any]) -> None:
-        self.loop = self.scheduler = self
+        self.loop = self.ncores = self
+        self.scheduler: FakeClient | None = self
         self.address = "tcp://there:1"
-        self.ncores = self.scheduler
         self.asked = 0
         self.cancelled: list[object] = []
         self._fetch = fetch
@@ -135,6 +135,16 @@ def test_a_scheduler_that_is_gone_is_noticed_elsewhere(clock: Clock) -> None:
     count = WorkerCounter(FakeClient(lambda: next(answers, None) or failing(OSError())()))
     for clock.now in (0.0, 500.0):
         assert count() == 2
+
+
+def test_a_client_that_has_given_up_is_noticed_elsewhere(clock: Clock) -> None:
+    """It has no scheduler any more; that was taken for a mistake of Clew."""
+    client = FakeClient(lambda: {"a": 1})
+    count = WorkerCounter(client)
+    assert count() == 1
+    client.scheduler = None
+    clock.now += 2
+    assert (count(), client.asked) == (1, 1)
 
 
 def test_what_is_no_executor_is_refused() -> None:

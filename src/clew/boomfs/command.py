@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import errno
 import gc
 import logging
 import os
@@ -10,7 +11,7 @@ import sys
 import threading
 import time
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
@@ -24,6 +25,7 @@ from clew.boomfs.namenode.node import NameNode
 from clew.boomfs.namenode.replicated import ReplicatedNameNode
 from clew.boomfs.settings import DEFAULT_POLICY, Policy
 from clew.errors import ClewError
+from clew.results import FAILED
 
 _SECRET = "BOOMFS_SECRET"
 _SOME = click.IntRange(min=1)
@@ -53,6 +55,16 @@ def main(context: click.Context, namenodes: str | None, patience: float) -> None
     context.obj = namenodes, patience
 
 
+class _SurroundingsError(click.ClickException):
+    """Neither an answer, such as that chunks are lost, nor a refusal: the cluster is away, or a disk is full."""
+
+    exit_code = FAILED
+
+
+#: What a disk, or whoever reads standard output, says.
+_NO_ROOM = {errno.ENOSPC, errno.EIO, errno.EDQUOT, errno.EBADF}
+
+
 def _refusal(error: ClewError) -> click.ClickException:
     """Return what the command ends with: what is wrong, and what to do."""
     return click.ClickException(f"{error.message}\n  remedy: {error.remedy}" if error.remedy else error.message)
@@ -64,6 +76,10 @@ def run() -> None:
         main(prog_name="boomfs")
     except KeyboardInterrupt:
         os._exit(130)
+    except OSError as error:  # of standard output: what is wrong with a cluster is told where it is asked
+        with suppress(OSError):
+            print(f"Error: {error.strerror or error}", file=sys.stderr, flush=True)
+        os._exit(FAILED)
 
 
 @contextmanager
@@ -82,10 +98,11 @@ def _file_system(context: click.Context) -> Iterator[Any]:
         fs = BoomFileSystem(namenodes, secret=secret, patience=patience, skip_instance_cache=True)
         yield fs
     except UnansweredError as error:
-        raise click.ClickException(f"{error}: is it up, and is {namenodes} its address?") from error
+        raise _SurroundingsError(f"{error}: is it up, and is {namenodes} its address?") from error
     except OSError as error:
         where = f"{error.filename}: " if error.filename else ""
-        raise click.ClickException(f"{where}{error.strerror or error}") from error
+        kind = _SurroundingsError if error.errno in _NO_ROOM else click.ClickException
+        raise kind(f"{where}{error.strerror or error}") from error
     except ClewError as error:
         raise _refusal(error) from error
     except ValueError as error:

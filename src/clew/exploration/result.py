@@ -70,6 +70,7 @@ class Exploration(Result):
     ``undone``: events from outside that come in no schedule, mostly because what they wait for never comes.
     ``waiting``: how many of the schedules end while the next event from outside still waits.
     ``scenario``: as a command names it, "" for one made in Python.
+    ``seed``: of what nodes draw.
     ``recording``: of the first of ``found``; ``execution``: all that happens in it, unless that ends its process.
     """
 
@@ -86,6 +87,7 @@ class Exploration(Result):
     undone: tuple[External, ...]
     waiting: int
     scenario: str = ""
+    seed: int = 0
     recording: Recording | None = field(default=None, repr=False)
     execution: Execution | None = field(default=None, repr=False, compare=False)
 

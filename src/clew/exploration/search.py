@@ -171,7 +171,7 @@ def _explore_in_child(again: Callable[..., Exploration], progress: Progress | No
 
 def _with_recording(explored: Exploration, loaded: LoadedScenario, seed: int) -> Exploration:
     """Record the first violation here, where the scenario is at hand: what was found goes to another process."""
-    explored = replace(explored, scenario=loaded.full_name)
+    explored = replace(explored, scenario=loaded.full_name, seed=seed)
     if not explored.found:
         return explored
     explored = replace(

@@ -3,7 +3,8 @@
 ``Multipaxos`` is the module that others mix in or import under a name; ``Replica`` is one that serves clients
 on the network, and ``Client`` one of these.  Each file adds one thing to the one before: ``views`` (who leads),
 ``votes`` (one decree for each instance), ``log`` (the decrees in sequence), ``sessions`` (requests that are
-repeated), ``batches``, ``catching_up``, ``snapshots``, ``election``.  See docs/multipaxos.md.
+repeated), ``batches``, ``catching_up``, ``snapshots``, ``election``, and ``rejoining`` (of a node without its
+disk).  See docs/multipaxos.md.
 """
 
 from clew.multipaxos.clients import Client, ClientMessages

@@ -5,15 +5,16 @@ from __future__ import annotations
 from clew.bloom import bloom, interface, scratch, table
 from clew.multipaxos.batches import Batches
 from clew.multipaxos.clients import ClientMessages
-from clew.multipaxos.election import Election
+from clew.multipaxos.rejoining import Rejoining
 from clew.multipaxos.snapshots import Snapshots
 
 
-class Multipaxos(Batches, Snapshots, Election):
+class Multipaxos(Batches, Snapshots, Rejoining):
     """A log that more than half of the members keep; mix it in, or import it under a name.
 
     Give it: ``member`` (all addresses, its own included, the same at all nodes), ``submit`` (requests), ``answer``
     (what a request came to, in the step in which it is an ``entry``), ``state`` (when there is a ``photograph``).
+    ``lost`` gets a row before the first step of a node that comes back without its disk.
     It gives: ``entry`` (new requests, in sequence), ``response``, ``refused``, ``install`` with ``installing``,
     and ``leader``.
     """

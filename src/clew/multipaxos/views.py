@@ -39,6 +39,9 @@ class Views(Bloom):
     mine = scratch("view")
     others = scratch("address")
 
+    #: While a row is in it, this node neither promises nor votes; ``barred``: nor begins a view.
+    unsure = scratch("why")
+    barred = scratch("why")
     horizon = scratch("instance")
     last_vote = scratch("instance", "view", "decree")
 
@@ -73,7 +76,8 @@ class Views(Bloom):
 
     @bloom
     def begin_view(self) -> None:
-        self.temp.next_view <= (self.campaign * self.latest).pairs(
+        self.temp.not_allowed <= (self.campaign * self.barred).lefts()
+        self.temp.next_view <= (self.campaign.notin(self.temp.not_allowed) * self.latest).pairs(
             lambda c, v: ((v.view[0] + 1, self.ip_port),)
         )
         self.promised <+ self.temp.next_view
@@ -92,7 +96,9 @@ class Views(Bloom):
 
     @bloom
     def answer_candidates(self) -> None:
-        self.temp.asked <= (self.prepare * self.latest).lefts(view="view")
+        self.temp.asked_now <= (self.prepare * self.latest).lefts(view="view")
+        self.temp.asked_too_early <= (self.temp.asked_now * self.unsure).lefts()
+        self.temp.asked <= self.temp.asked_now.notin(self.temp.asked_too_early)
         self.granted <= (self.temp.asked * self.horizon).pairs(
             lambda p, h: (p.leader, p.view, p.first) if p.first >= h.instance else None
         )

@@ -102,7 +102,9 @@ class Votes(Views):
     @bloom
     def cast_vote(self) -> None:
         self.promised <= self.vote.project("view")
-        self.temp.valid <= (self.vote * self.latest).lefts(view="view")
+        self.temp.in_view <= (self.vote * self.latest).lefts(view="view")
+        self.temp.too_early <= (self.temp.in_view * self.unsure).lefts()
+        self.temp.valid <= self.temp.in_view.notin(self.temp.too_early)
         self.voted <= self.temp.valid(lambda v: (v.instance, v.view, v.decree))
         self.accept <~ self.temp.valid(lambda v: (v.leader, self.ip_port, v.view, v.instance))
         self.later <~ (self.vote * self.latest).pairs(

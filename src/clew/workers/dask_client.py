@@ -87,6 +87,9 @@ class WorkerCounter:
         return str(self._client.scheduler.address)
 
     def _ask(self, now: float) -> None:
+        if self._client.scheduler is None:  # a client that has given up, which shows where work does not come back
+            self._next = now + _COUNT_SECONDS
+            return
         try:
             # Not client.ncores(), which waits for as long as a scheduler that hangs does.
             found = self._client.sync(self._client.scheduler.ncores, callback_timeout=_COUNT_PATIENCE)

@@ -18,6 +18,13 @@ def test_a_client_is_served_under_fire(tmp_path: Path, thorough: bool) -> None:
     assert fire.garbage["unknown channel"] > 0 and fire.garbage["wrong width"] > 0
 
 
+def test_whoever_is_no_peer_is_not_read(tmp_path: Path) -> None:
+    fire = bloom_fire.measure(2, tmp_path, phase=2, peers=True)
+    assert fire.disturbed > 0
+    assert (fire.victim, fire.forged) == (0, 0)
+    assert fire.garbage["not a peer"] > 0
+
+
 def test_nothing_acknowledged_is_lost_by_kills(tmp_path: Path, thorough: bool) -> None:
     kills = 1_000 if thorough else 8
     found = bloom_kills.measure(kills, tmp_path)

@@ -103,7 +103,7 @@ def test_a_source_that_differs_already_is_to_blame() -> None:
         "",
         "out: Run",
         "  meaning: the contents can differ from run to run: what is replayed need not be what was sent before",
-        "  because: a source is Run already",
+        "  because: a source is Run already: in",
         "  remedy: none is known",
     ]
 

@@ -72,7 +72,7 @@ def fuzz_command(
         return
     if state.end is not None:
         loaded = with_steps(loaded, steps)
-        fuzzed = _make_ended_result(loaded, state.end, seed, at_least)
+        fuzzed = _make_ended_result(loaded, state.end, seed, at_least, steps)
         if checkpoint is not None:
             checkpoint.open(fuzz_question(loaded, seed=seed, runs=runs, at_least=at_least))
             checkpoint.answered = True
@@ -103,10 +103,12 @@ def fuzz_command(
     raise SystemExit(fuzzed.exit_code)
 
 
-def _make_ended_result(loaded: LoadedScenario, end: ProcessEnd, seed: int, at_least: int) -> Fuzzed:
+def _make_ended_result(
+    loaded: LoadedScenario, end: ProcessEnd, seed: int, at_least: int, steps: int | None
+) -> Fuzzed:
     """Return the result of a search that a run ended with its process; what it did up to that is recorded."""
     recording = record_death(loaded, end.seed, end.event, str(end))
-    return ended_search(recording, run=end.seed - seed, at_least=at_least)
+    return ended_search(recording, run=end.seed - seed, at_least=at_least, steps=steps)
 
 
 def _problem(fuzzed: Fuzzed, loaded: LoadedScenario) -> UsageError | None:

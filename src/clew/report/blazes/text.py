@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 from clew.analysis.blazes.annotations import Label, LabelKind
 from clew.analysis.blazes.blame import Blame, Cause
 from clew.analysis.blazes.dataflow import Component, Ordering, Path
-from clew.analysis.blazes.derivation import Step
+from clew.analysis.blazes.derivation import SourceLabel, Step, upstream
 from clew.analysis.blazes.inference import Rule
 from clew.analysis.blazes.remedies import Remedy
 from clew.analysis.blazes.verdict import SinkVerdict, Verdict
@@ -58,7 +58,8 @@ def _sink(verdict: Verdict, sink: SinkVerdict) -> Iterator[str]:
         yield f"  {'because' if number == 0 else '    and'}: {blame_text(blame)}"
     # No component made it worse, so it came from outside like this.
     if sink.label.bad and not sink.blame:
-        yield f"  because: a source is {sink.label} already"
+        named = [n.stream.name for n in upstream(sink.derivation) if isinstance(n, SourceLabel) and n.label.bad]
+        yield f"  because: a source is {sink.label} already: {', '.join(sorted(named))}"
     yield from _remedies(sink)
     yield "  derivation:"
     for tree in derivation_trees(verdict.labelled, sink.stream):

@@ -9,7 +9,7 @@ from __future__ import annotations
 import os
 from collections.abc import Sequence
 from functools import partial
-from typing import Any, NoReturn
+from typing import Any, NamedTuple, NoReturn
 
 from clew.errors import UsageError
 from clew.exploration import Exploration, explore
@@ -81,12 +81,19 @@ def trace_of_fuzz(document: Item, choice: Choice) -> Trace:
         raise UsageError(f"{document.file}: is of a run that ends its process", remedy=_RECORD)
     loaded = _load(document, choice)
     seed = document.member("seed").number(0, LARGEST_SEED)
-    recording = record(loaded, seed, in_process=choice.in_process)
+    recording = record(loaded, seed, steps=_steps(document), in_process=choice.in_process)
     found = OpenedRecording(recording, loaded)
     execution = execute_opened(found, document.file, in_process=choice.in_process)
     if recording_fields(recording, execution) != said.value:
-        _refuse_difference(document, "the scenario has changed, or --steps was given")
+        _refuse_difference(document, "the scenario has changed")
     return trace_of_run(execution, loaded.full_name)
+
+
+def _steps(document: Item) -> int | None:
+    """Return what stood for the bound of the scenario; documents of earlier versions do not say."""
+    if document.mapping().get("steps") is None:
+        return None
+    return document.member("steps").number(1, _MOST)
 
 
 def trace_of_exploration(document: Item, choice: Choice) -> Trace:
@@ -97,12 +104,19 @@ def trace_of_exploration(document: Item, choice: Choice) -> Trace:
         _refuse_answer(document)
     choice.pick(document.file, listed, "violation")
     loaded = _load(document, choice)
-    bounds = document.member("bounds")
-    timers, losses, duplicates = (
-        bounds.member(name).number(0, _MOST) for name in ("timers", "losses", "duplicates")
-    )
+    # Documents of earlier versions do not say.
+    seed = document.member("seed").number(0, LARGEST_SEED) if "seed" in document.mapping() else 0
+    limits = _read_limits(document.member("bounds"))
     explore_again = partial(
-        explore, loaded, timers=timers, losses=losses, duplicates=duplicates, in_process=choice.in_process
+        explore,
+        loaded,
+        timers=limits.timers,
+        losses=limits.losses,
+        duplicates=limits.duplicates,
+        latencies=limits.latencies,
+        clocks=limits.clocks,
+        seed=seed,
+        in_process=choice.in_process,
     )
     said = document.member("violations").value
     explored = explore_again()
@@ -111,8 +125,29 @@ def trace_of_exploration(document: Item, choice: Choice) -> Trace:
     if _violations(explored) != said and more:
         explored = explore_again(stop_at_first=False)
     if _violations(explored) != said:
-        _refuse_difference(document, "the scenario has changed, or --seed or a time limit was given")
+        _refuse_difference(document, "the scenario has changed, or a time limit was given")
     return trace_of_result(explored, choice)
+
+
+class _Limits(NamedTuple):
+    """How far an exploration was asked to go; None: as it goes by itself."""
+
+    losses: int
+    duplicates: int
+    timers: int | None = None
+    latencies: int | None = None
+    clocks: int | None = None
+
+
+def _read_limits(bounds: Item) -> _Limits:
+    losses, duplicates = (bounds.member(name).number(0, _MOST) for name in ("losses", "duplicates"))
+    if "latencies" not in bounds.mapping():
+        return _Limits(losses, duplicates, bounds.member("timers").number(0, _MOST))
+    tried = [len(each.member("seconds").items()) for each in bounds.member("latencies").items()]
+    clocks = bounds.member("clocks")
+    speeds = max((len(clocks.member(node).items()) for node in clocks.mapping()), default=0)
+    # What is fixed has one value, whatever was asked for.
+    return _Limits(losses, duplicates, latencies=max(2, *tried), clocks=speeds if speeds > 1 else 0)
 
 
 def _violations(explored: Exploration) -> Sequence[dict[str, Any]]:

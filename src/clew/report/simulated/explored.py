@@ -109,6 +109,7 @@ def explore_document(explored: Exploration) -> dict[str, Any]:
         "version": VERSION,
         "scenario": explored.scenario,
         **result_fields(explored),
+        "seed": explored.seed,
         "bounds": _bounds_fields(explored.bounds),
         "violations": [violation_fields(f.broken, f.identity, f.steps, f.labels) for f in explored.found],
         "invariants": list(explored.invariants),

@@ -117,6 +117,7 @@ def fuzz_document(fuzzed: Fuzzed) -> dict[str, Any]:
         "scenario": fuzzed.scenario,
         **result_fields(fuzzed),
         "seed": recording.seed if recording else None,
+        "steps": fuzzed.steps,
         "violation": recording_fields(recording, fuzzed.execution) if recording else None,
         "early": fuzzed.early,
         "coverage": _coverage_fields(fuzzed.coverage) if _was_counted(fuzzed) else None,

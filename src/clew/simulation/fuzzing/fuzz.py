@@ -69,6 +69,7 @@ class Fuzzed(Result):
     ``early``: violations that came after fewer deliveries than were asked for (``at_least``).
     ``reason``: why the search ended before its time, if it did.
     ``scenario``: as a command names it, "" for one made in Python.
+    ``steps``: what stood for its bound, if anything did.
     """
 
     recording: Recording | None
@@ -81,6 +82,7 @@ class Fuzzed(Result):
     also: tuple[Broken, ...] = ()
     scenario: str = ""
     at_least: int = 0
+    steps: int | None = None
     execution: Execution | None = field(default=None, repr=False, compare=False)
 
     @property
@@ -148,7 +150,7 @@ def fuzz(
     notices += search.list_notices()
     if search.end is not None:
         recording = _record_end(loaded, search.end)
-        ended = ended_search(recording, run=search.end.seed - seed, at_least=at_least)
+        ended = ended_search(recording, run=search.end.seed - seed, at_least=at_least, steps=steps)
         return dataclasses.replace(ended, coverage=search.tally.coverage(), early=search.tally.early)
     fuzzed = Fuzzed(
         None,
@@ -160,6 +162,7 @@ def fuzz(
         tuple(notices),
         scenario=loaded.full_name,
         at_least=at_least,
+        steps=steps,
     )
     if search.found is None:
         return _with_vacuity(_with_idleness(fuzzed), loaded.scenario)
@@ -205,10 +208,11 @@ def _with_recording(fuzzed: Fuzzed, loaded: LoadedScenario, seed: int, found: Fo
     )
 
 
-def ended_search(recording: Recording, *, run: int, at_least: int) -> Fuzzed:
+def ended_search(recording: Recording, *, run: int, at_least: int, steps: int | None) -> Fuzzed:
     """Return the result of a search that found a run which ends its process, as ``recording`` says."""
     counted = Tally().coverage()
-    return Fuzzed(recording, run, None, counted, 0, None, (), scenario=recording.scenario, at_least=at_least)
+    name = recording.scenario
+    return Fuzzed(recording, run, None, counted, 0, None, (), scenario=name, at_least=at_least, steps=steps)
 
 
 def record(

@@ -40,7 +40,8 @@ _ORDERINGS = (Ordering.DYNAMIC.value, Ordering.SEQUENCE.value)
 class StepNote:
     """What is said of the paths of a step, and of the streams that leave it.
 
-    ``source`` and ``target``: the ports of the paths that are meant, "" for all.
+    ``source`` and ``target``: the ports of the paths that are meant, "" for all.  ``repeatable``: what the
+    step is seen to depend on besides its input makes no difference.
     """
 
     annotation: Annotation
@@ -51,6 +52,7 @@ class StepNote:
     ordering: Ordering
     seals: tuple[Attributes, ...]
     attributes: tuple[str, ...] | None
+    repeatable: bool
     position: Position
 
 
@@ -89,6 +91,7 @@ def annotate(
     order: str | None = None,
     seal: Names | None = None,
     attributes: Sequence[str] | None = None,
+    repeatable: bool = False,
 ) -> Callable[[_Decorated], _Decorated]:
     """Say what a step does with its input: a decorator for what the step is given, or for an operator.
 
@@ -97,6 +100,8 @@ def annotate(
     - ``meets``, ``lineage``, ``injective``, ``order``: as in a file, see docs/blazes.md.
     - ``replicated``: there are several instances that ought to agree (not: that each have a part of the work).
     - ``seal``, ``attributes``: of the streams that leave the step.
+    - ``repeatable``: the clock, chance, or state of its own that it is seen to use makes no difference to what
+      leaves it.
 
     Raises ``ProgramError`` for what is no annotation.
     """
@@ -120,6 +125,7 @@ def annotate(
         Ordering(order) if order is not None else Ordering.NONE,
         _seals(seal, attributes, position),
         None if attributes is None else _names(attributes, "attributes", position),
+        repeatable,
         position,
     )
     return lambda decorated: _leave(decorated, note)

@@ -7,8 +7,10 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 from typing import Any, NoReturn
 
+from clew.analysis.blazes.annotations import Annotation, Behaviour, Label, LabelKind
 from clew.analysis.blazes.dataflow import Component, Dataflow, End, Ordering, Path, Stream
 from clew.analysis.blazes.extraction.naming import Draft, name_streams
+from clew.analysis.blazes.seals import Lineage
 from clew.analysis.blazes.streaming.declared import StepNote
 from clew.analysis.blazes.streaming.steps import Port, Step, read_steps
 from clew.analysis.blazes.wiring import check_wiring
@@ -26,7 +28,7 @@ def read_flow(flow: Any) -> Dataflow:
 
     Raises ``ProgramError`` for a step that is not annotated, or not for all of its ports.
     """
-    steps = read_steps(flow)
+    steps = _leave_out_what_changes_nothing(read_steps(flow))
     names = _name_components([step for step in steps if _is_component(step)])
     origins: dict[str, tuple[Stream, ...]] = {}
     components: list[Component] = []
@@ -36,6 +38,7 @@ def read_flow(flow: Any) -> Dataflow:
             component = _component(step, names[step])
             components.append(component)
             drafts += _lead_to(component, step, origins)
+            drafts += _from_outside(component, step)
             origins |= _leave(component, step)
         # What goes in comes out: whoever reads its outputs reads the streams that lead to it.
         elif step.connecting:
@@ -87,7 +90,10 @@ def _component(step: Step, name: str) -> Component:
         _refuse(step, step.step_notes[0], "is ordered in two ways", "leave one out")
     return Component(
         name,
-        tuple(_path(step, source, target) for source in step.inputs for target in outputs),
+        (
+            *(_path(step, source, target) for source in step.inputs for target in outputs),
+            *_paths_from_outside(step, outputs),
+        ),
         replicated=any(note.replicated for note in step.step_notes),
         ordering=next(iter(orderings), Ordering.NONE),
         position=step.position,
@@ -126,6 +132,54 @@ def _path(step: Step, source: Port, target: Port) -> Path:
 def _is_meant(wanted: str, port: Port) -> bool:
     """Tell whether a note names a port, or the parameter whose streams it is one of; "" names all."""
     return wanted in ("", port.name, port.group)
+
+
+# -- what steps depend on besides their input --------------------------------------------------------------------
+
+
+def _leave_out_what_changes_nothing(steps: Sequence[Step]) -> list[Step]:
+    """Leave out what steps depend on if they are not repeatable anyway.
+
+    A step that is all OW over streams that nobody seals, in no order, is Run whatever else it does.  It is told to
+    seal or to order them; what it depends on besides is said when that is done.
+    """
+    if any(note.seals for step in steps for note in step.notes):
+        return list(steps)
+    return [replace(step, outside=None) if _is_run(step) else step for step in steps]
+
+
+def _is_run(step: Step) -> bool:
+    return all(n.annotation.behaviour is Behaviour.OW and n.ordering is Ordering.NONE for n in step.step_notes)
+
+
+def _paths_from_outside(step: Step, outputs: Sequence[Port]) -> Iterator[Path]:
+    """Yield paths for what a step depends on besides its input: it is an input, which differs from run to run."""
+    if step.outside is None:
+        return
+    # Instances that ought to agree have clocks of their own.
+    is_replicated = any(note.replicated for note in step.step_notes)
+    annotation = Annotation(Behaviour.OW if is_replicated else Behaviour.CR)
+    for port in outputs:
+        yield Path(_outside_port(step), _clean(port.name), annotation, Lineage(False), step.outside.position)
+
+
+def _from_outside(component: Component, step: Step) -> Iterator[Draft]:
+    if step.outside is not None:
+        port = _outside_port(step)
+        target = End(component.name, port)
+        yield Draft(
+            Stream(f"{component.name}-{port}", target=target, label=Label(LabelKind.RUN)),
+            step.outside.position or step.position,
+        )
+
+
+def _outside_port(step: Step) -> str:
+    assert step.outside is not None
+    taken = {_clean(port.name) for port in (*step.inputs, *step.outputs)}
+    name = step.outside.name
+    while name in taken:
+        name = f"{name}-outside"
+    return name
 
 
 # -- streams -----------------------------------------------------------------------------------------------------

@@ -14,7 +14,10 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, NoReturn
 
+from clew.analysis.blazes.annotations import Behaviour
+from clew.analysis.blazes.dataflow import Ordering
 from clew.analysis.blazes.streaming.declared import Note, SourceNote, StepNote, notes_on
+from clew.analysis.blazes.streaming.outside import Outside, find_outside, is_of_bytewax, steps_in
 from clew.errors import Position, ProgramError
 
 #: Operators of Bytewax that pass on what they get, as it is.
@@ -42,7 +45,7 @@ class Step:
     """A step with its notes: of a source if it has no inputs.
 
     ``writes``: some of what comes leaves the dataflow here.  ``connecting``: it is no component, but a part of the
-    streams that it connects.
+    streams that it connects.  ``outside``: what it is seen to depend on besides its input.
     """
 
     name: str
@@ -53,6 +56,7 @@ class Step:
     position: Position | None
     writes: bool
     connecting: bool
+    outside: Outside | None
 
     @property
     def step_notes(self) -> tuple[StepNote, ...]:
@@ -84,10 +88,12 @@ def _read(given: Any, prefix: str) -> Iterator[Step]:
         notes[0].position if notes else _position(arguments),
         _contains(given, "output"),
         connecting,
+        _outside(given, notes),
     )
     if notes:
         _check_notes(step)
         _check_inside(step, given)
+        _check_joins(step, given)
     elif not by_bytewax and given.substeps:
         for inner in given.substeps:
             yield from _read(inner, prefix)
@@ -95,6 +101,12 @@ def _read(given: Any, prefix: str) -> Iterator[Step]:
     elif not connecting:
         _refuse_unsaid(step, arguments)
     yield step
+
+
+def _outside(given: Any, notes: Sequence[Note]) -> Outside | None:
+    """Return what a step depends on besides its input, unless its author says that it makes no difference."""
+    said = [note for note in notes if isinstance(note, StepNote)]
+    return find_outside(given) if said and not any(note.repeatable for note in said) else None
 
 
 def _arguments(given: Any) -> tuple[object, ...]:
@@ -145,6 +157,23 @@ def _check_inside(step: Step, given: Any) -> None:
             f"keeps state ({step.operator}), and is annotated {labels}, which stores nothing",
             "write CW if the order of what comes makes no difference to what leaves it, else OW",
         )
+
+
+def _check_joins(step: Step, given: Any) -> None:
+    """Refuse notes on a join that deny when it hands something on: as soon as rows have come."""
+    modes = {inner.emit_mode for inner in steps_in(given) if _is_join(inner)} - {"final"}
+    for note in step.step_notes if modes else ():
+        said = note.annotation
+        if said.behaviour is Behaviour.CW and "running" in modes:
+            remedy = 'write OW without attributes, or give it emit_mode="final"'
+            _refuse(step, "hands on what has come so far (emit_mode='running'), and is annotated CW", remedy)
+        if said.gate is not None and note.ordering is Ordering.NONE:
+            remedy = 'write OW without attributes; CW if each key comes once on each side; or emit_mode="final"'
+            _refuse(step, "joins rows as they come, and waits for no seal on its attributes", remedy)
+
+
+def _is_join(given: Any) -> bool:
+    return is_of_bytewax(type(given)) and type(given).__name__ == "join"
 
 
 def _refuse_unsaid(step: Step, arguments: Sequence[object]) -> NoReturn:
