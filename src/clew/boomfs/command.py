@@ -78,7 +78,7 @@ def run() -> None:
         os._exit(130)
     except OSError as error:  # of standard output: what is wrong with a cluster is told where it is asked
         with suppress(OSError):
-            print(f"Error: {error.strerror or error}", file=sys.stderr, flush=True)
+            click.echo(f"Error: {error.strerror or error}", err=True)
         os._exit(FAILED)
 
 

@@ -10,6 +10,7 @@ from collections.abc import Callable, Iterator
 from typing import Any
 
 from clew.aio.patching.clocks import Replacement
+from clew.aio.patching.resemblance import resemble
 from clew.aio.running import current_life
 
 
@@ -84,9 +85,12 @@ def patch_generators() -> None:
                 a = life.get_random().getrandbits(64)
         original_seed(self, a, version)
 
+    resemble(seed, original_seed, "random")
     kind.seed = seed
     for name in ("random", "getrandbits"):
-        setattr(kind, name, _make_method(name, getattr(kind, name)))
+        method = _make_method(name, getattr(kind, name))
+        resemble(method, getattr(kind, name), "random")
+        setattr(kind, name, method)
     vars(uuid)["_generate_time_safe"] = None  # it asks the real clock; without it, uuid1 asks time.time_ns
     vars(uuid)["_UuidCreate"] = None
 

@@ -10,6 +10,7 @@ from collections.abc import Callable, Iterator
 from typing import Any
 
 from clew.aio.fences import fence
+from clew.aio.patching.resemblance import resemble
 from clew.aio.running import current_life
 from clew.aio.settings import EPOCH, UPTIME
 
@@ -115,6 +116,8 @@ def patch_datetime() -> None:
             return real_utcnow() if cls is kind else cls.utcfromtimestamp(time.time())
         return cls.fromtimestamp(life.read_clock() + _EPOCH, datetime.UTC).replace(tzinfo=None)
 
+    resemble(now, real_now, "datetime")
+    resemble(utcnow, real_utcnow, "datetime")
     members["now"] = classmethod(now)
     members["utcnow"] = classmethod(utcnow)
     ctypes.pythonapi.PyType_Modified(ctypes.py_object(kind))

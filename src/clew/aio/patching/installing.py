@@ -15,6 +15,7 @@ from typing import Any
 from clew.aio.patching import chance, clocks, files, outside
 from clew.aio.patching.libraries import patch_libraries
 from clew.aio.patching.logs import patch_logging
+from clew.aio.patching.resemblance import resemble
 
 #: Clew itself, and what imports modules, which may happen at any time and concerns no host.
 _LEFT_ALONE = ("clew.", "posix", "nt", "_frozen_importlib")
@@ -35,6 +36,7 @@ def install_patches() -> None:
             for owner, name, stand_in in table:
                 original = getattr(owner, name)
                 _replaced[id(original)] = original, stand_in
+                resemble(stand_in, original, owner.__name__)
                 setattr(owner, name, stand_in)
         clocks.patch_datetime()
         chance.patch_generators()
