@@ -10,6 +10,7 @@ With a short script, and bounds, for ``clew check``:
 - ``restarts``, ``losses``: one NameNode that restarts at any time with what is on its disk, or whose messages are
   lost and repeated.  Certified by ``--strategy exhaustive``.
 - ``forgetful``: one whose answers are in memory only.  After a restart, it takes a repeated request for a new one.
+- ``remembering``: the same request and the same faults with answers on disk, where they do no harm.
 
 At random, for ``clew fuzz``, with all of these faults at once:
 
@@ -293,9 +294,11 @@ SCRIPT: Sequence[Do | Elapse] = [
 ]
 restarts = scripted(NameNode, SCRIPT, 3.0, Faults(losses=0, crashes=0, restarts=1, outages=(0.2,)))
 losses = scripted(NameNode, SCRIPT, 3.0, Faults(losses=1, crashes=0, duplicates=1))
+CREATED = [Do("ann", "create", "/a", False)]
 #: Two faults: the answer is lost, and before it is asked for again, so is what the NameNode remembers.
-forgetful = scripted(
-    Forgetful, [Do("ann", "create", "/a", False)], 1.3, Faults(losses=1, crashes=0, restarts=1, outages=(0.05,))
-)
+TWO_FAULTS = Faults(losses=1, crashes=0, restarts=1, outages=(0.05,))
+forgetful = scripted(Forgetful, CREATED, 1.3, TWO_FAULTS)
+#: The same with answers on disk.
+remembering = scripted(NameNode, CREATED, 1.3, TWO_FAULTS)
 alone = fuzzed(NameNode, ("x",))
 group = fuzzed(ReplicatedNameNode, GROUP)
