@@ -6,6 +6,7 @@ With ``--thorough`` also with several partitions, and with several NameNodes.
 from __future__ import annotations
 
 import pickle
+import socket
 import threading
 from collections.abc import Iterator
 from pathlib import Path
@@ -18,6 +19,7 @@ import fsspec
 import pytest
 from fsspec.implementations.local import LocalFileSystem
 
+from clew.boomfs.client.errors import UnansweredError
 from clew.boomfs.client.filesystem import BoomFileSystem
 from clew.boomfs.local_cluster import LocalCluster
 
@@ -333,3 +335,27 @@ def test_who_writes_a_file_that_was_replaced_fails(shared: BoomFileSystem, folde
 def test_what_is_no_address_is_refused_at_once(address: str) -> None:
     with pytest.raises(ValueError, match="is not the address of a NameNode"):
         BoomFileSystem(address, skip_instance_cache=True)
+
+
+@pytest.mark.parametrize("ask", ["exists", "lexists", "isdir", "isfile"])
+def test_what_nobody_answers_is_no_answer(ask: str) -> None:
+    """Or a job would take what is out of reach for what is not there, and write it anew."""
+    with socket.socket() as nobody:
+        nobody.bind(("127.0.0.1", 0))
+        address = f"127.0.0.1:{nobody.getsockname()[1]}"
+        fs = BoomFileSystem(address, patience=0.3, skip_instance_cache=True)
+        try:
+            with pytest.raises(UnansweredError):
+                getattr(fs, ask)("/x")
+        finally:
+            fs.close()
+
+
+def test_what_cannot_be_there_is_not(shared: BoomFileSystem, folder: str) -> None:
+    shared.pipe_file(f"{folder}/x", b"1")
+    for path in (f"{folder}/y", f"{folder}/x/below", "/nul\0"):
+        assert not (shared.exists(path) or shared.isdir(path) or shared.isfile(path))
+    assert [shared.exists(p) and (shared.isdir(p), shared.isfile(p)) for p in (folder, f"{folder}/x")] == [
+        (True, False),
+        (False, True),
+    ]

@@ -97,6 +97,24 @@ class BoomFileSystem(AbstractFileSystem):  # type: ignore[misc]  # fsspec has no
     def info(self, path: str, **kwargs: Any) -> dict[str, Any]:
         return _describe(self.metadata.stat(self._strip_protocol(path)))
 
+    # fsspec's own take every error for a "no": a job would write anew what is only out of reach.
+
+    def exists(self, path: str, **kwargs: Any) -> bool:
+        return self._find_type(path) is not None
+
+    def isdir(self, path: str) -> bool:
+        return self._find_type(path) == "directory"
+
+    def isfile(self, path: str) -> bool:
+        return self._find_type(path) == "file"
+
+    def _find_type(self, path: str) -> Any:
+        """Return what is at a path, None if nothing is, or can be."""
+        try:
+            return self.info(path)["type"]
+        except (FileNotFoundError, NotADirectoryError, ValueError):
+            return None
+
     def ls(self, path: str, detail: bool = True, **kwargs: Any) -> list[Any]:
         path = self._strip_protocol(path)
         try:
