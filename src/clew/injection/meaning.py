@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from clew.injection.bounds import InjectionBounds
-from clew.injection.execution.course import Course
+from clew.injection.execution.course import Course, explain_no_end
 from clew.injection.faults import CODE_KINDS
 from clew.injection.searching.possible import possible_faults
 from clew.simulation.scenario import Scenario
@@ -36,8 +36,7 @@ def _cautions(scenario: Scenario, peaceful: Course, bounds: InjectionBounds) -> 
     if not _delivers(peaceful):
         yield "without faults nothing is delivered"
     if not peaceful.is_over:
-        steps = f"{scenario.steps} events"
-        yield f"without faults the execution does not come to its end within {steps}: give the scenario more steps"
+        yield f"without faults the execution does not come to its end: {explain_no_end(scenario, peaceful)}"
     elif peaceful.to_come:
         number = f"{peaceful.to_come} event{'' if peaceful.to_come == 1 else 's'}"
         yield f"without faults {number} from outside did not happen: what they wait for did not come in time"

@@ -10,7 +10,7 @@ from clew.budgets.whereabouts import ProcessEnd, tell_run
 from clew.errors import Notice, UsageError
 from clew.faults import FaultsOf
 from clew.injection.checking import prepare_scenario
-from clew.injection.execution.course import Course
+from clew.injection.execution.course import Course, explain_no_end
 from clew.injection.execution.run import InjectedRun
 from clew.injection.faults import CodeFault, exclusive_code_pairs
 from clew.results import HOLDS, INCOMPLETE, VIOLATED, Result
@@ -132,7 +132,8 @@ def _make_run(
     recording: Recording,
 ) -> CodeRun:
     why = loaded.scenario.explain_vacuity(course.world) if course.is_vacuous else None
-    answer, reason = _judge(broken, course.is_over, why, loaded.scenario.steps)
+    no_end = None if course.is_over else explain_no_end(loaded.scenario, course)
+    answer, reason = _judge(broken, no_end, why)
     return CodeRun(
         answer,
         loaded.full_name,
@@ -153,12 +154,12 @@ def _make_run(
     )
 
 
-def _judge(broken: Broken | None, is_over: bool, vacuous: str | None, steps: int) -> tuple[RunAnswer, str | None]:
+def _judge(broken: Broken | None, no_end: str | None, vacuous: str | None) -> tuple[RunAnswer, str | None]:
     # Before anything else: what is broken is broken, whether the run came to its end or not.
     if broken is not None:
         return RunAnswer.VIOLATED, None
-    if not is_over:
-        return RunAnswer.UNFINISHED, f"the execution did not come to its end within {steps} events"
+    if no_end is not None:
+        return RunAnswer.UNFINISHED, f"the execution did not come to its end: {no_end}"
     if vacuous is not None:
         return RunAnswer.NOTHING_PROMISED, f"nothing was promised: {vacuous}"
     return RunAnswer.HOLDS, None

@@ -267,6 +267,11 @@ class Scenario:
         explain: Callable[[Mapping[str, Any]], str] | None = getattr(self.assume, "explain", None)
         return "'assume' does not hold at the end" if explain is None else explain(dict(world.nodes))
 
+    def explain_hang(self, world: World) -> str | None:
+        """Return what still waits where nothing more happens; None if that is how the execution should end."""
+        explain: Callable[[Mapping[str, Any]], str | None] | None = getattr(self.assume, "explain_hang", None)
+        return None if explain is None else explain(dict(world.nodes))
+
     def look_at_end(self, world: World) -> Broken | None:
         """Return which promise is not kept, at the end of an execution that came to its end."""
         if not self.promises or not self.promises_anything(world):

@@ -190,6 +190,12 @@ class HostNode(Node):
         life = self._machine.life
         return None if life is None else life.program_function
 
+    @property
+    def hangs(self) -> bool:
+        """Tell whether the scenario has neither returned nor ended the execution."""
+        universe = self._machine.universe
+        return universe is None or not universe.is_over
+
     def explain_silence(self) -> str:
         """Return why the scenario says nothing."""
         universe = self._machine.universe

@@ -210,3 +210,8 @@ class SomethingWasPromised(_Asked):
     def explain(self, nodes: Mapping[str, Any]) -> str:
         """Return why an execution says nothing."""
         return str(self._find(nodes).explain_silence())
+
+    def explain_hang(self, nodes: Mapping[str, Any]) -> str | None:
+        """Return what to do about a scenario that waits for ever; None if it does not."""
+        node = self._find(nodes)
+        return str(node.explain_silence()) if node.hangs else None

@@ -108,10 +108,10 @@ class BoomFileSystem(AbstractFileSystem):  # type: ignore[misc]  # fsspec has no
     def isfile(self, path: str) -> bool:
         return self._find_type(path) == "file"
 
-    def _find_type(self, path: str) -> Any:
+    def _find_type(self, path: str) -> str | None:
         """Return what is at a path, None if nothing is, or can be."""
         try:
-            return self.info(path)["type"]
+            return str(self.info(path)["type"])
         except (FileNotFoundError, NotADirectoryError, ValueError):
             return None
 

@@ -19,7 +19,7 @@ from clew.injection.faults import (
 )
 from clew.simulation.execution.steps import Step
 from clew.simulation.pool import Envelope
-from clew.simulation.scenario import Broken
+from clew.simulation.scenario import Broken, Scenario
 from clew.simulation.world import External
 
 
@@ -57,9 +57,10 @@ class Course:
     """What a run came to.
 
     ``struck``: of each fault that took effect, the number of the first event that is another because of it.
-    ``broken``: the invariant or promise that does not hold.  ``is_over``: it came to its end, and did not run out
-    of steps; ``is_vacuous``: at that end nothing had been promised.  ``idle``: the events that changed nothing.
-    ``moments``: when nodes can be stopped.  ``to_come``: how many events from outside did not happen.
+    ``broken``: the invariant or promise that does not hold.  ``is_over``: it came to its end, and neither ran out
+    of steps nor waits for ever; ``is_vacuous``: at that end nothing had been promised.  ``idle``: the events that
+    changed nothing.  ``moments``: when nodes can be stopped.  ``to_come``: how many events from outside did not
+    happen.
     """
 
     faults: tuple[CodeFault, ...]
@@ -106,3 +107,8 @@ class Course:
         """Return the name of what was delivered, lost or duplicated, if faults can hit it."""
         what = occurrence.what
         return self.world.name_of(what) if isinstance(what, Envelope) else None
+
+
+def explain_no_end(scenario: Scenario, course: Course) -> str:
+    """Return why a run did not come to its end, and what to do."""
+    return scenario.explain_hang(course.world) or f"{scenario.steps} events were not enough: give it more steps"

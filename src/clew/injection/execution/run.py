@@ -123,6 +123,9 @@ class InjectedRun:
                 self._steps.append(Ended())
             is_vacuous = not self._scenario.promises_anything(self.world)
             broken = None if is_vacuous else self._scenario.look_at_end(self.world)
+            # Whoever waits for ever has said nothing because of that, and not because nothing was asked of it: it
+            # must not count among the runs that do no harm.
+            is_over = not is_vacuous or self._scenario.explain_hang(self.world) is None
         return Course(
             self._faults,
             self.world,

@@ -25,6 +25,7 @@ from contextlib import AbstractContextManager
 from typing import Protocol
 
 from clew.faults import FaultsOf
+from clew.injection.execution.course import explain_no_end
 from clew.injection.faults import CodeFault
 from clew.injection.searching.frontier import Frontier, OrderedFaults, read_frontier
 from clew.injection.searching.saving import Saving
@@ -89,17 +90,26 @@ def _search(
                 # Smaller sets came before, so there is none with fewer faults, and the search can end.
                 ledger.record(run)
                 return None
-            front.unfinished += not visited.is_over
+            if not visited.is_over:
+                front.unfinished += 1
+                front.endless = front.endless or [each]
             if visited.extends and not (prune and _is_known(visited, front.seen)):
                 front.following += visited.extend()
             front.place, front.runs, front.vacuous = front.place + 1, ledger.runs, system.vacuous
             # Only here is a run done: what is saved says of none that it was made and forgets what follows.
             if saving is not None:
                 saving.offer()
-    if front.unfinished:
-        within = f"{system.scenario.steps} events"
-        return f"{front.unfinished} runs did not come to their end within {within}: give the scenario more steps"
-    return None
+    return _tell_unfinished(system, front) if front.unfinished else None
+
+
+def _tell_unfinished(system: CodeSystem, front: Frontier) -> str:
+    """Return how many runs did not come to their end, with the first of them and why."""
+    runs = "1 run" if front.unfinished == 1 else f"{front.unfinished} runs"
+    if not front.endless:  # the checkpoint does not say
+        return f"{runs} did not come to their end"
+    faults = FaultsOf.of(front.endless[0].faults)
+    course = system.repeat(faults, observing=False)
+    return f"{runs} did not come to their end, the first with {faults}: {explain_no_end(system.scenario, course)}"
 
 
 def _resume(saving: Saving, system: CodeSystem, ledger: LedgerOf[CodeFault]) -> Frontier:

@@ -35,7 +35,8 @@ class Frontier:
     """The sets of this size from ``place`` on are still to be run, and then those that ``following`` collects.
 
     ``seen``: by the digest of a history, what led to it.  ``runs``, ``vacuous``, ``unfinished``: how many runs
-    there were, in how many nothing was promised, and how many did not come to their end.
+    there were, in how many nothing was promised, and how many did not come to their end.  ``endless``: the first
+    of these, or nothing.
     """
 
     level: list[OrderedFaults] = field(default_factory=lambda: [OrderedFaults((), BEGINNING)])
@@ -45,6 +46,7 @@ class Frontier:
     runs: int = 0
     vacuous: int = 0
     unfinished: int = 0
+    endless: list[OrderedFaults] = field(default_factory=list)
 
     def next(self) -> OrderedFaults | None:
         """Return the set that is to be run next; None if all were."""
@@ -64,6 +66,7 @@ class Frontier:
             "level": write(self.level[self.place :]),
             "following": write(self.following),
             "seen": [[digest.hex(), write(sets)] for digest, sets in self.seen.items()],
+            "endless": write(self.endless),
         }
         counts = {"runs": self.runs, "vacuous": self.vacuous, "unfinished": self.unfinished}
         return {"faults": [write_flag(fault) for fault in numbers], **lists, **counts}
@@ -71,8 +74,8 @@ class Frontier:
 
 def read_frontier(saved: Item, bounds: InjectionBounds, read: Callable[[Item], CodeFault]) -> Frontier:
     """Read from a checkpoint how far a search had come."""
-    faults, level, following, seen, runs, vacuous, unfinished = saved.members(
-        "faults", "level", "following", "seen", "runs", "vacuous", "unfinished"
+    faults, level, following, seen, endless, runs, vacuous, unfinished = saved.members(
+        "faults", "level", "following", "seen", "endless", "runs", "vacuous", "unfinished"
     )
     known = KnownFaults(faults, read)
 
@@ -92,6 +95,7 @@ def read_frontier(saved: Item, bounds: InjectionBounds, read: Callable[[Item], C
         runs.number(0, MOST_RUNS),
         vacuous.number(0, MOST_RUNS),
         unfinished.number(0, MOST_RUNS),
+        read_sets(endless)[:1],
     )
 
 
