@@ -17,7 +17,7 @@ from clew.aio.hosts.universe import Program, Universe
 from clew.aio.loop.loop import SimulatedLoop
 from clew.aio.network.kernel import Kernel
 from clew.aio.packets import Datagram, Segment
-from clew.aio.patching.installing import note_imports
+from clew.aio.patching.installing import has_finalizers, note_imports
 from clew.aio.running import running
 from clew.aio.settings import UPTIME
 from clew.errors import ClewError
@@ -309,8 +309,10 @@ class Life:
         self.loop.is_dead = True
         self._actions.clear()
         others = [life.loop for life in self.universe.lives.values() if life is not self]
-        # At the end of an execution objects go as they do at the end of a process.
-        self.loop.bury(others, self.universe.list_shared() if self._has_crashed else None)
+        # At the end of an execution too, if somebody would notice: to look for finalizers costs a
+        # fifth of it, and without that libraries complain of sessions that no dead host can close any more.
+        looks = self._has_crashed or has_finalizers()
+        self.loop.bury(others, self.universe.list_shared() if looks else None)
         self.disk.crash()
 
 

@@ -25,6 +25,8 @@ _replaced: dict[int, tuple[Any, Any]] = {}
 _seen_modules = 0
 #: Modules whose functions and classes were looked into, by name; those of Python itself are not.
 _looked_into: set[str] = set()
+#: Classes of programs and their libraries that have a finalizer written in Python, by name.
+_finalized: set[str] = set()
 _STANDARD = sysconfig.get_path("stdlib")
 _LIBRARIES = (sysconfig.get_path("purelib"), sysconfig.get_path("platlib"))
 
@@ -83,7 +85,14 @@ def _replace_deeper(module: types.ModuleType) -> None:
             _replace_in_class(value)
 
 
+def has_finalizers() -> bool:
+    """Tell whether a module of a program, or a library, has a class with a finalizer written in Python."""
+    return bool(_finalized)
+
+
 def _replace_in_class(kind: type) -> None:
+    if isinstance(vars(kind).get("__del__"), types.FunctionType):
+        _finalized.add(f"{kind.__module__}.{kind.__qualname__}")
     for name, member in list(vars(kind).items()):
         if isinstance(member, types.FunctionType):
             _replace_in_function(member)
