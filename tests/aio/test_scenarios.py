@@ -17,6 +17,8 @@ from clew.aio import World
 from clew.aio.network.decoding import describe_packet
 from clew.aio.scenarios.adapting import make_scenario
 from clew.aio.settings import Settings
+from clew.injection.faults import MessageLoss, MessageName
+from clew.injection.running import RunAnswer
 from command import clew as command
 
 
@@ -233,3 +235,69 @@ def test_a_message_behind_its_length_is_called_by_what_it_says() -> None:
     assert describe_packet(settings, b"x") == "x"
     own = Settings(decoder=clew.aio.length_prefixed(1, decoder=lambda data: f"own {len(data)}"))
     assert describe_packet(own, b"\x04PING") == "own 4"
+
+
+class _Answer(asyncio.DatagramProtocol):
+    def connection_made(self, transport: asyncio.BaseTransport) -> None:
+        assert isinstance(transport, asyncio.DatagramTransport)
+        self.transport = transport
+
+    def datagram_received(self, data: bytes, address: tuple[str, int]) -> None:
+        self.transport.sendto(b"answer", address)
+
+
+class _Ask(asyncio.DatagramProtocol):
+    def __init__(self, answer: asyncio.Future[bytes]) -> None:
+        self.answer = answer
+
+    def datagram_received(self, data: bytes, address: tuple[str, int]) -> None:
+        if not self.answer.done():
+            self.answer.set_result(data)
+
+
+async def _serve_datagrams() -> None:
+    await asyncio.get_running_loop().create_datagram_endpoint(_Answer, local_addr=("0.0.0.0", 7000))
+    await asyncio.Event().wait()
+
+
+async def _ask(world: World, patience: float | None) -> None:
+    world.start("s", _serve_datagrams)
+    loop = asyncio.get_running_loop()
+    answer: asyncio.Future[bytes] = loop.create_future()
+    transport, _ = await loop.create_datagram_endpoint(lambda: _Ask(answer), remote_addr=("s", 7000))
+    transport.sendto(b"question")
+    try:
+        async with asyncio.timeout(patience):
+            got = await answer
+    except TimeoutError:
+        world.assume(False)
+    else:
+        world.promise("there is an answer", got == b"answer")
+    finally:
+        transport.close()
+
+
+def test_who_waits_for_ever_under_faults_is_not_certified() -> None:
+    """The question or the answer is lost: without a time-out, nothing is said of what was going to be promised."""
+
+    async def asking(world: World) -> None:
+        await _ask(world, None)
+
+    scenario = make_scenario(asking, Settings(until=30))
+    found = clew.check_scenario(scenario, losses=1, crashes=0, strategy="exhaustive", in_process=True)
+    assert found.answer is clew.Answer.INCOMPLETE
+    assert found.reason == (
+        "2 runs did not come to their end, the first with O(client,s,Datagram,1): the scenario did not return:"
+        " give what it waits for a time-out, or the scenario a later 'until'"
+    )
+    lost = MessageLoss(MessageName("client", "s", "Datagram", 1))
+    assert clew.run_scenario(scenario, [lost], in_process=True).answer is RunAnswer.UNFINISHED
+
+
+def test_who_gives_up_is_certified() -> None:
+    async def asking(world: World) -> None:
+        await _ask(world, 10)
+
+    scenario = make_scenario(asking, Settings(until=30))
+    found = clew.check_scenario(scenario, losses=1, crashes=0, strategy="exhaustive", in_process=True)
+    assert (found.answer, found.runs) == (clew.Answer.CERTIFIED, 3)
