@@ -20,6 +20,8 @@ from clew.files.temporary import temporary_folder
 
 #: Seconds that a command has to end by itself, after a second Ctrl-C or at its time limit.
 _GRACE = 2.0
+#: And between two looks at whether it has ended.
+_POLL = 0.02
 
 
 class Ended(NamedTuple):
@@ -69,16 +71,31 @@ def recorded_here(task: Task) -> Iterator[Path]:
 
 
 def _wait(process: subprocess.Popen[bytes], seconds: float | None) -> Ended:
-    begun = time.monotonic()
+    latest = None if seconds is None else time.monotonic() + seconds
     # Ctrl-C goes to the command, too, which may need its time to end, or be meant to go on until then.
     for _ in range(2):
         try:
-            return Ended(process.wait(None if seconds is None else begun + seconds - time.monotonic()))
-        except subprocess.TimeoutExpired:
-            return Ended(_end(process), is_late=True)
+            while not _has_ended(process):
+                if latest is not None and time.monotonic() >= latest:
+                    return Ended(_end(process), is_late=True)
+                time.sleep(_POLL)
         except KeyboardInterrupt:
             continue
+        mask = signal.pthread_sigmask(signal.SIG_BLOCK, [signal.SIGINT])
+        try:
+            return Ended(process.wait())
+        finally:
+            signal.pthread_sigmask(signal.SIG_SETMASK, mask)
     return Ended(_end(process))
+
+
+def _has_ended(process: subprocess.Popen[bytes]) -> bool:
+    """Tell whether it has ended, and leave its exit code to be asked for.
+
+    Not by ``Popen.wait``: an interrupt that comes when it has just taken its lock leaves that taken, and whoever
+    waits again waits for ever.
+    """
+    return os.waitid(os.P_PID, process.pid, os.WEXITED | os.WNOHANG | os.WNOWAIT) is not None
 
 
 def _end(process: subprocess.Popen[bytes]) -> int:

@@ -177,18 +177,21 @@ class Life:
         loop = self.loop
         loop.event = self._world.events
         tracker = loop.tracker
-        running.life, running.thread = self, threading.get_ident()
         self.universe.collector.note_event()
-        hooks = loop.enter()
-        if tracker is not None:
-            tracker.begin(self.name)
+        # From here on, what fails must not leave this process taken for the host: it would be fenced for ever.
+        running.life, running.thread = self, threading.get_ident()
         try:
-            action(*arguments)
-            is_done = loop.drain()
+            hooks = loop.enter()
+            try:
+                if tracker is not None:
+                    tracker.begin(self.name)
+                action(*arguments)
+                is_done = loop.drain()
+            finally:
+                if tracker is not None:
+                    tracker.pause()
+                loop.leave(hooks)
         finally:
-            if tracker is not None:
-                tracker.pause()
-            loop.leave(hooks)
             running.life = None
         self._conclude(is_done)
 
