@@ -138,7 +138,7 @@ def test_who_does_not_use_it_does_not_load_it() -> None:
     ]
 
 
-@pytest.mark.parametrize(("folder", "tests"), [("replication", 3), ("lease", 3), ("jobs", 2)])
+@pytest.mark.parametrize(("folder", "tests"), [("replication", 3), ("lease", 3), ("jobs", 2), ("raft", 3)])
 def test_the_suites_of_the_examples_pass(pytester: pytest.Pytester, folder: str, tests: int) -> None:
     shutil.copytree(ROOT / "examples" / folder, pytester.path / folder)
     result = run_plugin(pytester, folder)
