@@ -41,6 +41,8 @@ def recorded(
     """
     with temporary_folder("clew-cover-") as folder:
         environment = {**os.environ, ENVIRONMENT: replace(task, folder=str(folder)).to_text()}
+        # It may do what must not be done twice, such as to deploy something; and it may end this process at once.
+        tell_waiting("while it waited for the command")
         try:
             process = subprocess.Popen(command, env=environment, stdout=stdout, preexec_fn=_begin_as_from_a_shell)
         except (OSError, ValueError) as error:
@@ -48,8 +50,6 @@ def recorded(
             raise UsageError(
                 f"{command[0]!r} cannot be run ({reason})", remedy="give a command after --: -- pytest tests"
             ) from None
-        # It may do what must not be done twice, such as to deploy something.
-        tell_waiting("while it waited for the command")
         ended = _wait(process, seconds)
         tell_doing("")
         yield ended, folder
