@@ -22,6 +22,8 @@ from clew.files.temporary import temporary_folder
 _GRACE = 2.0
 #: And between two looks at whether it has ended.
 _POLL = 0.02
+#: Interrupts within so many seconds are one: of the terminal, and of the process that watches this one.
+_SAME = 0.3
 
 
 class Ended(NamedTuple):
@@ -72,21 +74,24 @@ def recorded_here(task: Task) -> Iterator[Path]:
 
 def _wait(process: subprocess.Popen[bytes], seconds: float | None) -> Ended:
     latest = None if seconds is None else time.monotonic() + seconds
-    # Ctrl-C goes to the command, too, which may need its time to end, or be meant to go on until then.
-    for _ in range(2):
+    interrupted = None
+    while True:
         try:
             while not _has_ended(process):
                 if latest is not None and time.monotonic() >= latest:
                     return Ended(_end(process), is_late=True)
                 time.sleep(_POLL)
+            mask = signal.pthread_sigmask(signal.SIG_BLOCK, [signal.SIGINT])
+            break
         except KeyboardInterrupt:
-            continue
-        mask = signal.pthread_sigmask(signal.SIG_BLOCK, [signal.SIGINT])
-        try:
-            return Ended(process.wait())
-        finally:
-            signal.pthread_sigmask(signal.SIG_SETMASK, mask)
-    return Ended(_end(process))
+            # Ctrl-C goes to the command, too, which may need its time to end, or be meant to go on until then.
+            interrupted = interrupted or time.monotonic()
+            if time.monotonic() - interrupted > _SAME:
+                return Ended(_end(process))
+    try:
+        return Ended(process.wait())
+    finally:
+        signal.pthread_sigmask(signal.SIG_SETMASK, mask)
 
 
 def _has_ended(process: subprocess.Popen[bytes]) -> bool:
